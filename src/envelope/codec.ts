@@ -1,0 +1,143 @@
+import { UndecodableEnvelope } from "../foundation/errors.ts";
+import { type Envelope, publicationField, wireNames } from "./envelope.ts";
+import { fieldSpans } from "./spans.ts";
+
+/** What a new envelope is made of; `argumentsJson` is the JSON text of the arguments, used as it is. */
+export interface NewEnvelope {
+  readonly id: string;
+  readonly task: string;
+  readonly channel: string;
+  readonly argumentsJson: string;
+  readonly maxFailures: number;
+  readonly nowMs: number;
+  readonly retryWithin?: number | undefined;
+  readonly retryChannel?: string | undefined;
+  /** The publication barrier, when the publisher has one. */
+  readonly barrier?: string | undefined;
+}
+
+/**
+ * The stored text of a new envelope. The order matters: the scripts read the first fields by position
+ * and leave the arguments, which stand last, alone.
+ */
+export function encodeEnvelope(e: NewEnvelope): string {
+  const retryWithin = e.retryWithin === undefined ? "" : `,"retry_within":${e.retryWithin}`;
+  const retryChannel = e.retryChannel === undefined ? "" : `,"retry_channel":${JSON.stringify(e.retryChannel)}`;
+  return (
+    `{"id":${JSON.stringify(e.id)},"channel":${JSON.stringify(e.channel)}` +
+    `,"${publicationField}":"${e.barrier ?? "-"}","queued_ms":${e.nowMs}` +
+    `,"task":${JSON.stringify(e.task)},"max_failures":${e.maxFailures},"created_ms":${e.nowMs}` +
+    `${retryWithin}${retryChannel},"arguments":${e.argumentsJson}}`
+  );
+}
+
+/**
+ * Reads a stored envelope. `arguments: {}` is read as `[]` (the Ruby member's re-encoding of an empty
+ * array). Missing optional fields take the family's defaults.
+ *
+ * @throws UndecodableEnvelope naming the field at fault
+ */
+export function decodeEnvelope(raw: string): Envelope {
+  let record: unknown;
+  try {
+    record = JSON.parse(raw);
+  } catch (error) {
+    throw new UndecodableEnvelope(`not JSON: ${error instanceof Error ? error.message : error}`, { cause: error });
+  }
+  if (typeof record !== "object" || record === null || Array.isArray(record)) {
+    throw new UndecodableEnvelope(`expected a JSON object, got ${describe(record)}`);
+  }
+  return envelopeFrom(record as Record<string, unknown>);
+}
+
+function envelopeFrom(record: Record<string, unknown>): Envelope {
+  const text = (name: string): string => {
+    const value = own(record, name);
+    if (typeof value !== "string" || value === "") {
+      throw new UndecodableEnvelope(`"${name}" must be a text, got ${describe(value)}`);
+    }
+    return value;
+  };
+  const optionalText = (name: string): string | undefined => {
+    const value = own(record, name);
+    return typeof value === "string" ? value : undefined;
+  };
+  const number = <D>(name: string, otherwise: D): number | D => {
+    const value = own(record, name);
+    return typeof value === "number" ? value : otherwise;
+  };
+  return withoutUndefined({
+    id: text("id"),
+    task: text("task"),
+    arguments: argumentsFrom(own(record, "arguments")),
+    channel: text("channel"),
+    maxFailures: number(wireNames.maxFailures, 25),
+    createdMs: number(wireNames.createdMs, 0),
+    queuedMs: number(wireNames.queuedMs, 0),
+    retryWithin: number(wireNames.retryWithin, undefined),
+    retryChannel: optionalText(wireNames.retryChannel),
+    failureCount: number(wireNames.failureCount, 0),
+    exceptionType: optionalText(wireNames.exceptionType),
+    exceptionMessage: optionalText(wireNames.exceptionMessage),
+    firstFailedMs: number(wireNames.firstFailedMs, undefined),
+    lastFailedMs: number(wireNames.lastFailedMs, undefined),
+  });
+}
+
+function argumentsFrom(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (typeof value === "object" && value !== null && Object.keys(value).length === 0) return [];
+  throw new UndecodableEnvelope(`"arguments" must be an array, got ${describe(value)}`);
+}
+
+/** A change to a stored envelope: wire names to values; `undefined` removes the field. */
+export type Revision = Readonly<Record<string, string | number | undefined>>;
+
+/**
+ * The stored text with some top-level fields changed and every other byte left as it was, so that
+ * arguments and unknown fields are never re-encoded. Changed fields stand after `queued_ms`'s place in
+ * the head where they were there before, otherwise before the closing brace.
+ *
+ * @throws UndecodableEnvelope when the text is not a JSON object
+ */
+export function reviseEnvelope(raw: string, revision: Revision): string {
+  const pending = new Map(Object.entries(revision));
+  const { spans, end } = fieldSpans(raw);
+  const kept: string[] = [];
+  for (const span of spans) {
+    if (!pending.has(span.name)) {
+      if (!(span.name in revision)) kept.push(raw.slice(span.start, span.end));
+      continue; // a repeated field of a changed name goes too
+    }
+    const value = pending.get(span.name);
+    pending.delete(span.name);
+    if (value !== undefined) kept.push(`${JSON.stringify(span.name)}:${JSON.stringify(value)}`);
+  }
+  const added = [...pending]
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  return `{${insertBeforeArguments(kept, added).join(",")}}${raw.slice(end)}`;
+}
+
+/** Arguments stay last where they were last: the scripts read only the text before them. */
+function insertBeforeArguments(kept: string[], added: string[]): string[] {
+  const last = kept.at(-1);
+  if (last?.startsWith('"arguments":')) return [...kept.slice(0, -1), ...added, last];
+  return [...kept, ...added];
+}
+
+function own(record: Record<string, unknown>, name: string): unknown {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+function withoutUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  for (const key of Object.keys(value) as (keyof T)[]) if (value[key] === undefined) delete value[key];
+  return value as { [K in keyof T]: Exclude<T[K], undefined> };
+}
+
+function describe(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `${typeof value} ${JSON.stringify(value).slice(0, 40)}`;
+}
