@@ -22,7 +22,8 @@ export interface NewEnvelope {
  */
 export function encodeEnvelope(e: NewEnvelope): string {
   const retryWithin = e.retryWithin === undefined ? "" : `,"retry_within":${e.retryWithin}`;
-  const retryChannel = e.retryChannel === undefined ? "" : `,"retry_channel":${JSON.stringify(e.retryChannel)}`;
+  const retryChannel =
+    e.retryChannel === undefined ? "" : `,"retry_channel":${JSON.stringify(e.retryChannel)}`;
   return (
     `{"id":${JSON.stringify(e.id)},"channel":${JSON.stringify(e.channel)}` +
     `,"${publicationField}":"${e.barrier ?? "-"}","queued_ms":${e.nowMs}` +
@@ -42,7 +43,9 @@ export function decodeEnvelope(raw: string): Envelope {
   try {
     record = JSON.parse(raw);
   } catch (error) {
-    throw new UndecodableEnvelope(`not JSON: ${error instanceof Error ? error.message : error}`, { cause: error });
+    throw new UndecodableEnvelope(`not JSON: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
   }
   if (typeof record !== "object" || record === null || Array.isArray(record)) {
     throw new UndecodableEnvelope(`expected a JSON object, got ${describe(record)}`);

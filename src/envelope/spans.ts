@@ -38,7 +38,8 @@ export function fieldSpans(text: string): { spans: FieldSpan[]; end: number } {
 
 function skipSpace(text: string, from: number): number {
   let at = from;
-  for (let c = text.charCodeAt(at); c === 32 || c === 9 || c === 10 || c === 13; c = text.charCodeAt(at)) at++;
+  for (let c = text.charCodeAt(at); c === 32 || c === 9 || c === 10 || c === 13; c = text.charCodeAt(at))
+    at++;
   return at;
 }
 

@@ -16,7 +16,12 @@ import type { Envelope } from "../envelope/envelope.ts";
 export type JobEvent =
   | { readonly name: "job.enqueued" | "job.journaled"; readonly job: JobFacts; readonly dueMs?: number }
   | { readonly name: "job.reserved" | "job.started"; readonly job: JobFacts; readonly attempt: number }
-  | { readonly name: "job.completed"; readonly job: JobFacts; readonly attempt: number; readonly durationMs: number }
+  | {
+      readonly name: "job.completed";
+      readonly job: JobFacts;
+      readonly attempt: number;
+      readonly durationMs: number;
+    }
   | {
       readonly name: "job.failed";
       readonly job: JobFacts;

@@ -229,7 +229,11 @@ export interface RecoverRequest {
 export interface RecoverReply {
   /** `alive`: not dead, nothing done. `more`: call again. `done`: nothing of it is left. */
   readonly state: "alive" | "more" | "done";
-  readonly recovered: readonly { readonly jobId: string; readonly channel: string; readonly crashes: number }[];
+  readonly recovered: readonly {
+    readonly jobId: string;
+    readonly channel: string;
+    readonly crashes: number;
+  }[];
 }
 
 export interface PromoteReply {
