@@ -1,16 +1,16 @@
 /**
- * `npm test`: sets up what the tests need, runs them, and judges the run. Arguments go on to `bun test`
+ * `npm test`, in the root of the repository: sets up what the tests need, runs them, and judges the run. Arguments go on to `bun test`
  * (`npm test -- test/config`, `npm test -- -t "a name"`). The last line is `N passed, N failed`, and the
  * exit status is 0 only when every test file ran, every test passed and no process was left behind.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { processesOf } from "./support/leftovers.ts";
 import { ensureRedisServer } from "./support/redis-command.ts";
 import { judge, summaryLine, type TestReport } from "./support/test-report.ts";
 
-const root = resolve(import.meta.dir, "..");
+const root = process.cwd();
 
 /** All test files, or those whose path contains one of the words asked for. */
 function testFiles(words: readonly string[]): string[] {
@@ -40,10 +40,10 @@ async function pass(stream: ReadableStream<Uint8Array>, to: NodeJS.WriteStream):
 
 async function run(args: readonly string[], folder: string): Promise<TestReport> {
   const junitPath = join(folder, "junit.xml");
-  const parallel = args.some((arg) => arg.startsWith("--parallel")) ? [] : ["--parallel=2"];
+  const flags = ["--parallel=2", "--timeout=60000"].filter((flag) => !isGiven(args, flag));
   const reporter = ["--reporter=junit", `--reporter-outfile=${junitPath}`];
   const colour = process.stderr.isTTY ? { FORCE_COLOR: "1" } : {};
-  const tests = Bun.spawn([process.execPath, "test", ...parallel, ...reporter, ...args], {
+  const tests = Bun.spawn([process.execPath, "test", ...flags, ...reporter, ...args], {
     cwd: root,
     env: { ...testEnvironment(folder), ...colour },
     stdin: "ignore",
@@ -51,14 +51,19 @@ async function run(args: readonly string[], folder: string): Promise<TestReport>
     stderr: "pipe",
   });
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => tests.kill(signal));
-  const [, output, exitCode] = await Promise.all([
-    pass(tests.stdout, process.stdout),
-    pass(tests.stderr, process.stderr),
-    tests.exited,
-  ]);
-  const hasFlags = args.some((arg) => arg.startsWith("-"));
+  const streams = Promise.all([pass(tests.stdout, process.stdout), pass(tests.stderr, process.stderr)]);
+  const exitCode = await tests.exited;
+  // Before the streams: what was left running may hold them open.
+  const leftovers = endLeftovers(folder);
+  const [, output] = await streams;
   const junit = existsSync(junitPath) ? readFileSync(junitPath, "utf8") : undefined;
-  return judge({ exitCode, output, junit, expectedFiles: hasFlags ? undefined : testFiles(args) });
+  const isSelective = args.some((arg) => arg.startsWith("-"));
+  const report = judge({ exitCode, output, junit, expectedFiles: isSelective ? undefined : testFiles(args) });
+  return { ...report, problems: [...report.problems, ...leftovers] };
+}
+
+function isGiven(args: readonly string[], flag: string): boolean {
+  return args.some((arg) => arg.split("=")[0] === flag.split("=")[0]);
 }
 
 /** Ends what the tests left running and tells of it. */
@@ -77,9 +82,8 @@ try {
 }
 const folder = mkdtempSync(join(tmpdir(), "solid-jobs-tests-"));
 const report = await run(Bun.argv.slice(2), folder);
-const problems = [...report.problems, ...endLeftovers(folder)];
 rmSync(folder, { recursive: true, force: true });
 for (const name of report.skipped) console.log(`skipped: ${name}`);
-for (const problem of problems) console.log(`problem: ${problem}`);
-console.log(summaryLine({ ...report, problems }));
-process.exit(report.failed + problems.length === 0 ? 0 : 1);
+for (const problem of report.problems) console.log(`problem: ${problem}`);
+console.log(summaryLine(report));
+process.exit(report.failed + report.problems.length === 0 ? 0 : 1);

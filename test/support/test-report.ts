@@ -6,7 +6,7 @@ export interface TestRun {
   readonly output: string;
   /** Undefined when the run ended without writing one. */
   readonly junit: string | undefined;
-  /** The test files that had to run; undefined when the arguments choose tests in another way. */
+  /** The test files that had to run; undefined when flags choose tests, which shows the others as skipped. */
   readonly expectedFiles: readonly string[] | undefined;
 }
 
@@ -25,7 +25,8 @@ export interface TestReport {
 export function judge(run: TestRun): TestReport {
   const closing = closingLines(run.output);
   const cases = run.junit === undefined ? [] : testCases(run.junit);
-  const skipped = cases.filter((each) => each.isSkipped).map((each) => each.name);
+  const isSelective = run.expectedFiles === undefined;
+  const skipped = cases.filter((each) => each.isSkipped && !isSelective).map((each) => each.name);
   const failed = closing?.failed ?? cases.filter((each) => each.isFailed).length;
   const problems: string[] = [];
   if (closing === undefined) problems.push("bun test ended without its closing lines");
