@@ -112,6 +112,8 @@ export interface Reservation {
 export interface CycleReply {
   /** Settlements that found no claim under their token and wrote nothing. */
   readonly refused: readonly Settlement[];
+  /** Settlements the store could not carry out, with the reason; their claims stand. Send them again. */
+  readonly blocked: readonly { readonly settlement: Settlement; readonly reason: string }[];
   readonly reserved: readonly Reservation[];
   /** False when this generation is retired: nothing was or will be reserved. */
   readonly isCurrent: boolean;
@@ -121,6 +123,8 @@ export interface CycleReply {
   readonly broken: readonly { readonly channel: string; readonly reason: string }[];
   /** Envelopes that could not be read and were archived with their bytes. */
   readonly archivedAsGarbage: number;
+  /** A slot called free holds a payload in the store: its owner must reconcile. */
+  readonly hasStrays: boolean;
   readonly nowMs: number;
 }
 
@@ -130,8 +134,6 @@ export interface StoredClaim extends ClaimReference {
   readonly channel: string;
   readonly claimedAt: number;
   readonly attempt: number;
-  /** The payload as text, or undefined when the claim has none. */
-  readonly raw: string | undefined;
 }
 
 export interface CycleStore {
@@ -219,16 +221,27 @@ export interface NodeSighting {
   readonly pid?: number;
 }
 
+export interface Orphan {
+  readonly identity: string;
+  /** The executors with a claimed list, as their keys name them. */
+  readonly executors: readonly string[];
+}
+
 export interface RecoverRequest {
   readonly identity: string;
+  /** Executors with lists that no claim record may tell of. */
+  readonly executors?: readonly string[];
   readonly judge: string;
   /** The judge has proof that the process is gone: its age does not matter. */
   readonly isProven: boolean;
 }
 
 export interface RecoverReply {
-  /** `alive`: not dead, nothing done. `more`: call again. `done`: nothing of it is left. */
-  readonly state: "alive" | "more" | "done";
+  /**
+   * `alive`: not dead, nothing done. `more`: call again. `done`: nothing of it is left. `stuck`: what is
+   * left cannot be put back (its channel is a key of the wrong type); it stays where it is.
+   */
+  readonly state: "alive" | "more" | "done" | "stuck";
   readonly recovered: readonly {
     readonly jobId: string;
     readonly channel: string;
@@ -241,6 +254,8 @@ export interface PromoteReply {
   readonly retries: number;
   /** Until the next one is due: 0 when more are due already, undefined when none is stored. */
   readonly nextInMs: number | undefined;
+  /** What could not be promoted, with the reason: left in place, or put off by a minute. */
+  readonly problems: readonly string[];
 }
 
 export type NodeSignal = "TSTP" | "TERM" | "TTIN";
@@ -252,9 +267,9 @@ export interface NodeStore {
   grant(executor: Executor): Promise<boolean>;
   /**
    * Takes the generation away, so that nothing more is reserved, and tells what the worker holds. The
-   * claims stay, to be settled by token.
+   * claims stay, to be settled by token. `isCrash` counts a crash for each job it holds.
    */
-  revoke(node: string, executor: string): Promise<readonly StoredClaim[]>;
+  revoke(node: string, executor: string, options: { isCrash: boolean }): Promise<readonly StoredClaim[]>;
   beat(
     identity: string,
     state: { readonly busy: number; readonly isQuiet: boolean; readonly isNewServer: boolean },
@@ -267,8 +282,8 @@ export interface NodeStore {
   promoteDue(): Promise<PromoteReply>;
   /** The nodes that others may judge, in pages: call with the cursor until it is undefined. */
   sightNodes(cursor?: string): Promise<{ nodes: readonly NodeSighting[]; cursor: string | undefined }>;
-  /** Identities with stored claims that the node set does not name, by a scan in pages. */
-  sightOrphans(cursor?: string): Promise<{ identities: readonly string[]; cursor: string | undefined }>;
+  /** Claims of nodes that the node set does not name, by a scan in pages (an empty page is not the end). */
+  sightOrphans(cursor?: string): Promise<{ orphans: readonly Orphan[]; cursor: string | undefined }>;
   /**
    * Checks that a node is dead (proof, or its beat older than its ttl while the judge has been steady
    * for 10 s), marks it, and moves its claims back in bounded steps; each counts a crash for its job.

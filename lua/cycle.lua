@@ -1,0 +1,327 @@
+#!lua flags=allow-oom
+-- Settles finished claims, then reserves jobs for free slots: the one round trip of a working worker.
+--
+-- KEYS[1]  the node's hash; the other keys are built from it and the prefix
+-- ARGV     nonce, prefix, node, executor, generation, "1" for at-most-once,
+--          archive limit, archive retention in seconds, bytes to reserve at most,
+--          n, then n times: slot, token, outcome, job id, delay in seconds, payload
+--          n, then n free slots
+--          n, then n times: channel, quota
+-- Returns  nonce, now in ms, is the generation current (1/0), has strays (1/0), archived as garbage,
+--          refused: indexes, blocked: (index, reason)..., held: channel indexes,
+--          broken: (channel index, reason)..., reserved: (slot, channel index, earlier attempts, payload)...
+--
+-- A settlement takes effect only under its token and only when the slot's payload is there. The token of a
+-- new claim is "<nonce>.<slot>". Everything that can fail is looked at before the first write.
+
+local nonce, prefix, node, executor = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local generation, at_most_once = ARGV[5], ARGV[6] == '1'
+local archive_limit, archive_retention, max_bytes = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local claims_key = KEYS[1] .. ':claims'
+local list_base = KEYS[1] .. ':claimed:' .. executor .. '.'
+local retries_key, discarded_key, attempts_key = prefix .. 'retries', prefix .. 'discarded', prefix .. 'attempts'
+local find, sub, match, fmt = string.find, string.sub, string.match, string.format
+local call, pcall_redis = redis.call, redis.pcall
+
+-- Limits of one call (protocol, section 1).
+local MAX_BARRED, MAX_GARBAGE, CJSON_BYTES, CJSON_BUDGET, ESCAPE_BYTES = 128, 16, 65536, 131072, 16384
+
+local time = call('TIME')
+local now_ms = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local now = fmt('%d.%06d', time[1], time[2])
+
+local function kind(key) return call('TYPE', key).ok end
+local function failed(reply) return type(reply) == 'table' and reply.err or nil end
+local function score_after(seconds)
+  return fmt('%.6f', tonumber(time[1]) + tonumber(time[2]) / 1e6 + tonumber(seconds))
+end
+
+local at = 10
+local function next_arg()
+  local value = ARGV[at]
+  at = at + 1
+  return value
+end
+
+-- ---------------------------------------------------------------- settling
+
+local refused, blocked = {}, {}
+local count = tonumber(next_arg())
+local settlements, fields = {}, {}
+for i = 1, count do
+  settlements[i] = { slot = ARGV[at], token = ARGV[at + 1], outcome = ARGV[at + 2], id = ARGV[at + 3],
+    delay = ARGV[at + 4], payload = ARGV[at + 5] }
+  fields[i] = executor .. '.' .. ARGV[at]
+  at = at + 6
+end
+
+local claims_kind = kind(claims_key)
+if claims_kind ~= 'none' and claims_kind ~= 'hash' then
+  return redis.error_reply('WRONGTYPE ' .. claims_key .. ' must be a hash, it is a ' .. claims_kind)
+end
+
+-- Trims the archive by age and by number, a few entries a call, so that no call is long.
+local function archive(payload, id)
+  call('ZADD', discarded_key, now, payload)
+  local old = call('ZRANGEBYSCORE', discarded_key, '-inf', '(' .. (tonumber(time[1]) - archive_retention), 'LIMIT', 0, 20)
+  if #old > 0 then call('ZREM', discarded_key, unpack(old)) end
+  local over = call('ZCARD', discarded_key) - archive_limit
+  if over > 0 then call('ZPOPMIN', discarded_key, math.min(over, 20)) end
+end
+
+local function target_problem(settlement)
+  local key = settlement.outcome == 'retry' and retries_key or settlement.outcome == 'archive' and discarded_key
+  if not key then return nil end
+  local found = kind(key)
+  if found ~= 'none' and found ~= 'zset' then return key .. ' must be a sorted set, it is a ' .. found end
+end
+
+-- Puts the stored payload back; false when its channel cannot take it.
+local function requeue(settlement, record)
+  local channel = match(record, '"channel":"([^"\\]*)"') or cjson.decode(record).channel
+  return failed(pcall_redis('LMOVE', list_base .. settlement.slot, prefix .. 'channel:' .. channel, 'RIGHT', 'RIGHT'))
+end
+
+if count > 0 then
+  local records = call('HMGET', claims_key, unpack(fields))
+  local lists, done_fields, done_ids = {}, {}, {}
+  local processed, failures = 0, 0
+  local function finish(settlement, field)
+    done_fields[#done_fields + 1] = field
+    done_ids[#done_ids + 1] = settlement.id
+    if settlement.outcome == 'ack' then processed = processed + 1
+    elseif settlement.outcome ~= 'requeue' then failures = failures + 1 end
+    if settlement.outcome == 'retry' then call('ZADD', retries_key, score_after(settlement.delay), settlement.payload)
+    elseif settlement.outcome == 'archive' then archive(settlement.payload) end
+  end
+  for i, settlement in ipairs(settlements) do
+    local record = records[i]
+    local is_unclaimed = settlement.token == ''
+    if not is_unclaimed and not (record and find(record, '"claim_token":"' .. settlement.token .. '"', 1, true)
+        and kind(list_base .. settlement.slot) == 'list') then
+      refused[#refused + 1] = i - 1
+    else
+      local problem = target_problem(settlement)
+      if not problem and settlement.outcome == 'requeue' and not is_unclaimed then problem = requeue(settlement, record) end
+      if problem then
+        blocked[#blocked + 1] = i - 1
+        blocked[#blocked + 1] = problem
+      elseif is_unclaimed then
+        -- Counted as processed when it was reserved; only where it goes is left.
+        if settlement.outcome == 'retry' then call('ZADD', retries_key, score_after(settlement.delay), settlement.payload)
+        elseif settlement.outcome == 'archive' then archive(settlement.payload) end
+        if settlement.outcome ~= 'ack' then failures = failures + 1 end
+      else
+        if settlement.outcome ~= 'requeue' then lists[#lists + 1] = list_base .. settlement.slot end
+        finish(settlement, fields[i])
+      end
+    end
+  end
+  if #lists > 0 then call('DEL', unpack(lists)) end
+  if #done_fields > 0 then
+    call('HDEL', claims_key, unpack(done_fields))
+    pcall_redis('HDEL', attempts_key, unpack(done_ids))
+  end
+  if processed > 0 then pcall_redis('INCRBY', prefix .. 'metrics:processed', processed) end
+  if failures > 0 then pcall_redis('INCRBY', prefix .. 'metrics:failed', failures) end
+end
+
+-- ---------------------------------------------------------------- reserving
+
+local held, broken, reserved, garbage_count, strays = {}, {}, {}, 0, 0
+local is_current = pcall_redis('HGET', KEYS[1] .. ':generations', executor) == generation
+
+local free, occupied_check = {}, {}
+for i = 1, tonumber(next_arg()) do free[i] = next_arg() end
+local function reply()
+  return { nonce, now_ms, is_current and 1 or 0, strays, garbage_count, refused, blocked, held, broken, reserved }
+end
+if #free == 0 or not is_current then return reply() end
+
+-- A slot holds one payload at most. One that is called free but is not belongs to a claim its worker lost.
+if not at_most_once then
+  for i, slot in ipairs(free) do occupied_check[i] = list_base .. slot end
+  if call('EXISTS', unpack(occupied_check)) > 0 then
+    strays = 1
+    local empty = {}
+    for i, slot in ipairs(free) do
+      if call('EXISTS', occupied_check[i]) == 0 then empty[#empty + 1] = slot end
+    end
+    free = empty
+  end
+end
+
+local channels, names = {}, {}
+for i = 1, tonumber(next_arg()) do
+  channels[i] = { name = next_arg(), quota = tonumber(next_arg()), barred = 0 }
+  names[i] = channels[i].name
+end
+local paused = pcall_redis('SMISMEMBER', prefix .. 'paused_channels', unpack(names))
+if not failed(paused) then
+  for i, channel in ipairs(channels) do
+    if paused[i] == 1 then
+      channel.is_over = true
+      held[#held + 1] = i - 1
+    end
+  end
+end
+
+local taken_bytes, cjson_left, used = 0, CJSON_BUDGET, 0
+local claim_fields, ids, barriers = {}, {}, {}
+local is_full = false
+
+local function is_barred(barrier)
+  if barrier == '-' or barrier == '' then return false end
+  if barriers[barrier] == nil then barriers[barrier] = call('EXISTS', prefix .. 'publication:' .. barrier) == 1 end
+  return barriers[barrier]
+end
+
+-- What reserving needs of a payload: its id as it stands inside JSON quotes, its barrier and its failures.
+-- Our own envelopes tell it in their first fields; small foreign ones are decoded; of a large foreign one
+-- the first field and the barrier are looked for as text.
+-- Returns nil and "garbage", or nil and "later" when this call has decoded enough.
+local function examine(payload)
+  local id, barrier = match(payload, '^{"id":"([^"\\%c]+)","channel":"[^"\\%c]+","_solid_jobs_publication":"([^"\\%c]*)"')
+  if id then
+    local head = sub(payload, 1, find(payload, '"arguments":', 1, true) or 2048)
+    return id, barrier, tonumber(match(head, '"failure_count":(%d+)')) or 0
+  end
+  if #payload > CJSON_BYTES then
+    if not (find(payload, '^%s*{') and find(sub(payload, -64), '}%s*$')) then return nil, 'garbage' end
+    id = match(payload, '^%s*{%s*"id"%s*:%s*"([^"\\%c]+)"') or ''
+    local from = find(payload, '"_solid_jobs_publication":"', 1, true)
+    return id, from and match(sub(payload, from, from + 100), ':"([^"\\]*)"') or '-', 0
+  end
+  if #payload > cjson_left then return nil, 'later' end
+  cjson_left = cjson_left - #payload
+  local is_json, envelope = pcall(cjson.decode, payload)
+  if not is_json or type(envelope) ~= 'table' or type(envelope.id) ~= 'string' or envelope.id == ''
+      or type(envelope.task) ~= 'string' or type(envelope.channel) ~= 'string' or envelope.arguments == nil then
+    return nil, 'garbage'
+  end
+  barrier = envelope._solid_jobs_publication
+  return sub(cjson.encode(envelope.id), 2, -2), type(barrier) == 'string' and barrier or '-',
+    tonumber(envelope.failure_count) or 0
+end
+
+-- A valid envelope around bytes that are none. High bytes of short ones are written as code points, so
+-- that the record is valid UTF-8; longer ones stand as they are.
+local function wrapped(payload, channel)
+  garbage_count = garbage_count + 1
+  local raw, encoding = cjson.encode(payload), 'text'
+  if find(payload, '[\128-\255]') then
+    encoding = 'bytes'
+    if #payload <= ESCAPE_BYTES then
+      encoding = 'latin1'
+      raw = string.gsub(raw, '[\128-\255]', function(c) return fmt('\\u%04x', string.byte(c)) end)
+    end
+  end
+  return '{"id":"undecodable-' .. nonce .. '-' .. garbage_count .. '","channel":' .. cjson.encode(channel)
+    .. ',"_solid_jobs_publication":"-","queued_ms":' .. fmt('%d', now_ms) .. ',"task":"undecodable","max_failures":0,"created_ms":'
+    .. fmt('%d', now_ms) .. ',"failure_count":1,"exception_type":"UndecodableEnvelope","exception_message":'
+    .. '"found in the channel: not an envelope (a JSON object with id, task, channel and arguments)","first_failed_ms":'
+    .. fmt('%d', now_ms) .. ',"last_failed_ms":' .. fmt('%d', now_ms) .. ',"raw":' .. raw .. ',"raw_encoding":"' .. encoding
+    .. '","arguments":[]}'
+end
+
+local discarded_kind
+local function can_archive()
+  discarded_kind = discarded_kind or kind(discarded_key)
+  return discarded_kind == 'none' or discarded_kind == 'zset'
+end
+
+-- Takes one popped payload. Returns false when it must go back into the channel.
+local function take(payload, channel, index)
+  if used + garbage_count > 0 and taken_bytes + #payload > max_bytes then
+    is_full = true
+    return false
+  end
+  local id, barrier, failure_count = examine(payload)
+  if not id then
+    if barrier == 'later' or garbage_count >= MAX_GARBAGE or not can_archive() then
+      is_full = is_full or barrier == 'later' or garbage_count >= MAX_GARBAGE
+      return false
+    end
+    archive(wrapped(payload, channel.name))
+    taken_bytes = taken_bytes + #payload
+    return true
+  end
+  if is_barred(barrier) then
+    channel.barred = channel.barred + 1
+    return false
+  end
+  used = used + 1
+  local slot = free[used]
+  taken_bytes = taken_bytes + #payload
+  ids[used] = id
+  if not at_most_once then
+    call('RPUSH', list_base .. slot, payload)
+    claim_fields[#claim_fields + 1] = executor .. '.' .. slot
+    claim_fields[#claim_fields + 1] = { id = id, slot = slot, channel = channel.name, failure_count = failure_count }
+  end
+  reserved[#reserved + 1] = tonumber(slot)
+  reserved[#reserved + 1] = index - 1
+  reserved[#reserved + 1] = 0
+  reserved[#reserved + 1] = payload
+  return true
+end
+
+-- Payloads are popped a few at a time and the surplus put back: two at first, then as many as fit by the
+-- largest seen.
+local largest, most = 1024, 2
+local function draw(index, limit)
+  local channel = channels[index]
+  local key = prefix .. 'channel:' .. channel.name
+  local before, back = used, {}
+  while not channel.is_over and not is_full and used < #free and used - before < limit do
+    local chunk = math.min(#free - used, limit - (used - before), most, math.max(1, math.floor((max_bytes - taken_bytes) / largest)))
+    local popped = pcall_redis('RPOP', key, chunk)
+    if failed(popped) then
+      channel.is_over = true
+      broken[#broken + 1] = index - 1
+      broken[#broken + 1] = popped.err
+    elseif not popped then
+      channel.is_over = true
+    else
+      most = 16
+      for _, payload in ipairs(popped) do
+        if #payload > largest then largest = #payload end
+        if is_full or channel.is_over or not take(payload, channel, index) then back[#back + 1] = payload end
+        if #back >= MAX_BARRED then channel.is_over = true end
+      end
+    end
+  end
+  if #back > 0 then
+    local ordered = {}
+    for i = #back, 1, -1 do ordered[#ordered + 1] = back[i] end
+    call('RPUSH', key, unpack(ordered))
+  end
+  if channel.barred > 0 and used == before then held[#held + 1] = index - 1 end
+end
+
+for index, channel in ipairs(channels) do draw(index, channel.quota) end
+for index in ipairs(channels) do
+  if used < #free then draw(index, #free) end
+end
+
+if used > 0 then
+  local earlier = pcall_redis('HMGET', attempts_key, unpack(ids))
+  if failed(earlier) then earlier = {} end
+  for i = 1, used do
+    local attempts = tonumber(earlier[i] or 0) or 0
+    reserved[(i - 1) * 4 + 3] = attempts
+    local claim = claim_fields[i * 2]
+    if claim then
+      claim_fields[i * 2] = '{"task_id":"' .. claim.id .. '","claim_token":"' .. nonce .. '.' .. claim.slot
+        .. '","node_id":"' .. node .. '","executor_id":"' .. executor .. '","channel":' .. cjson.encode(claim.channel)
+        .. ',"claimed_at":' .. now .. ',"attempt":' .. fmt('%d', math.max(claim.failure_count, attempts) + 1) .. '}'
+    end
+  end
+  if at_most_once then
+    pcall_redis('INCRBY', prefix .. 'metrics:processed', used)
+    pcall_redis('HDEL', attempts_key, unpack(ids))
+  else
+    call('HSET', claims_key, unpack(claim_fields))
+  end
+end
+return reply()

@@ -1,0 +1,101 @@
+#!lua flags=allow-oom
+-- Moves due envelopes of `planned` and `retries` into their channels.
+--
+-- KEYS     planned, retries
+-- ARGV     nonce, prefix, how many of each at most, bytes of each at most
+-- Returns  nonce, moved from planned, moved from retries, ms until the next is due (-1: none), problems...
+--
+-- A member that is no envelope is archived. One whose channel cannot take it is put off by a minute, so
+-- that it does not stand in the way of the others.
+
+local prefix, limit, max_bytes = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local fmt, find, match, sub = string.format, string.find, string.match, string.sub
+local time = redis.call('TIME')
+local seconds = tonumber(time[1]) + tonumber(time[2]) / 1e6
+local now_ms = fmt('%d', seconds * 1000)
+local problems, garbage, cjson_left = {}, 0, 131072
+local channels_kind = redis.call('TYPE', prefix .. 'channels').ok
+local discarded_kind = redis.call('TYPE', prefix .. 'discarded').ok
+
+local function wrapped(member)
+  garbage = garbage + 1
+  local raw, encoding = cjson.encode(member), 'text'
+  if find(member, '[\128-\255]') then
+    encoding = 'bytes'
+    if #member <= 16384 then
+      encoding = 'latin1'
+      raw = string.gsub(raw, '[\128-\255]', function(c) return fmt('\\u%04x', string.byte(c)) end)
+    end
+  end
+  return '{"id":"undecodable-' .. ARGV[1] .. '-' .. garbage .. '","channel":"default","_solid_jobs_publication":"-","queued_ms":'
+    .. now_ms .. ',"task":"undecodable","max_failures":0,"created_ms":' .. now_ms
+    .. ',"failure_count":1,"exception_type":"UndecodableEnvelope","exception_message":"found when due: not an envelope","first_failed_ms":'
+    .. now_ms .. ',"last_failed_ms":' .. now_ms .. ',"raw":' .. raw .. ',"raw_encoding":"' .. encoding .. '","arguments":[]}'
+end
+
+-- The channel of a member and the member as it is queued: our own envelopes get a new queued_ms in place.
+-- nil: garbage. false: this call has decoded enough.
+local function prepared(member)
+  local channel, from, to = match(member, '^{"id":"[^"\\%c]+","channel":"([^"\\%c]+)","_solid_jobs_publication":"[^"\\%c]*","queued_ms":()%d+()')
+  if channel then return channel, sub(member, 1, from - 1) .. now_ms .. sub(member, to) end
+  if #member > cjson_left and cjson_left < 131072 then return false end
+  cjson_left = cjson_left - #member
+  local is_json, envelope = pcall(cjson.decode, member)
+  if not is_json or type(envelope) ~= 'table' or type(envelope.channel) ~= 'string' or envelope.channel == ''
+      or type(envelope.id) ~= 'string' then
+    return nil
+  end
+  return envelope.channel, member
+end
+
+local function promote(key)
+  local due = redis.pcall('ZRANGEBYSCORE', key, '-inf', fmt('%.6f', seconds), 'LIMIT', 0, limit)
+  if due.err then
+    problems[#problems + 1] = key .. ': ' .. due.err
+    return 0
+  end
+  local moved, bytes = 0, 0
+  for _, member in ipairs(due) do
+    if bytes > 0 and bytes + #member > max_bytes then break end
+    bytes = bytes + #member
+    local channel, payload = prepared(member)
+    if channel == false then break end
+    if channel == nil then
+      if discarded_kind == 'none' or discarded_kind == 'zset' then
+        redis.call('ZADD', prefix .. 'discarded', fmt('%.6f', seconds), wrapped(member))
+        redis.call('ZREM', key, member)
+        problems[#problems + 1] = key .. ': a member that is no envelope was archived'
+      else
+        redis.call('ZADD', key, fmt('%.6f', seconds + 60), member)
+        problems[#problems + 1] = prefix .. 'discarded must be a sorted set, it is a ' .. discarded_kind
+      end
+    else
+      local pushed = redis.pcall('LPUSH', prefix .. 'channel:' .. channel, payload)
+      if type(pushed) == 'table' and pushed.err then
+        redis.call('ZADD', key, fmt('%.6f', seconds + 60), member)
+        problems[#problems + 1] = key .. ': put off by a minute, channel "' .. channel .. '" cannot take it: ' .. pushed.err
+      else
+        redis.call('ZREM', key, member)
+        if channels_kind == 'none' or channels_kind == 'set' then redis.call('SADD', prefix .. 'channels', channel) end
+        moved = moved + 1
+      end
+    end
+  end
+  return moved
+end
+
+local function next_in_ms()
+  local soonest = -1
+  for _, key in ipairs(KEYS) do
+    local first = redis.pcall('ZRANGE', key, 0, 0, 'WITHSCORES')
+    if not first.err and first[2] then
+      local ms = math.max(0, math.ceil((tonumber(first[2]) - seconds) * 1000))
+      if soonest < 0 or ms < soonest then soonest = ms end
+    end
+  end
+  return soonest
+end
+
+local planned = promote(KEYS[1])
+local retries = promote(KEYS[2])
+return { ARGV[1], planned, retries, next_in_ms(), unpack(problems) }

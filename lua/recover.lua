@@ -1,0 +1,123 @@
+#!lua flags=allow-oom
+-- Takes the claims of a dead or leaving node back into their channels, in bounded steps: call it until it
+-- says "done".
+--
+-- KEYS     nodes, the node's hash
+-- ARGV     nonce, prefix, identity, mode, judge, steady ms that a judge needs, claims at most, bytes at most,
+--          then executors with lists that no claim record may tell of
+--          mode: "age" (judge by the beat), "proven" (the process is gone), "leave" (the node's own wish)
+-- Returns  nonce, "alive" | "more" | "done", requeued, then for each claim a crash was counted for:
+--          job id, channel, crashes
+--
+-- Death is checked and marked here, in the same call that begins to move: a marked node's beats are
+-- refused, and without generations its workers reserve nothing.
+
+local prefix, identity, mode, judge = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local claims_left, bytes_left = tonumber(ARGV[7]), tonumber(ARGV[8])
+local claims_key = KEYS[2] .. ':claims'
+local time = redis.call('TIME')
+local now = tonumber(time[1]) + tonumber(time[2]) / 1e6
+local FAMILY_TTL = 60 -- seconds; for a node that declares none and whose hash does not expire
+
+local function judge_is_steady()
+  local stored = redis.call('HMGET', prefix .. 'node:' .. judge, 'beat', 'beating_since', 'dead')
+  local beat, since = tonumber(stored[1] or ''), tonumber(stored[2] or '')
+  return beat and since and not stored[3] and now - beat < 10 and (now - since) * 1000 >= tonumber(ARGV[6])
+end
+
+local function is_dead()
+  if mode ~= 'age' then return true end
+  if redis.call('EXISTS', KEYS[2]) == 0 then return judge_is_steady() end
+  if redis.call('TYPE', KEYS[2]).ok ~= 'hash' then return false end
+  local stored = redis.call('HMGET', KEYS[2], 'dead', 'beat', 'info')
+  if stored[1] then return true end
+  local is_json, info = pcall(cjson.decode, stored[3] or '')
+  local ttl = is_json and type(info) == 'table' and tonumber(info.ttl)
+  if not ttl then
+    if redis.call('PTTL', KEYS[2]) >= 0 then return false end
+    ttl = FAMILY_TTL
+  end
+  local beat = tonumber(stored[2] or '')
+  if not beat then -- counts from the first time somebody looks
+    redis.call('HSET', KEYS[2], 'beat', string.format('%.6f', now))
+    return false
+  end
+  return now - math.min(beat, now) > ttl and judge_is_steady()
+end
+
+if not is_dead() then return { ARGV[1], 'alive', 0 } end
+if redis.call('TYPE', KEYS[2]).ok == 'hash' then redis.call('HSET', KEYS[2], 'dead', string.format('%.6f', now)) end
+redis.call('DEL', KEYS[2] .. ':generations')
+
+local requeued, recovered = 0, {}
+local function count_crash(record)
+  if mode == 'leave' or type(record.task_id) ~= 'string' or record.task_id == '' then return end
+  local key = prefix .. 'crashes:' .. record.task_id
+  local crashes = redis.pcall('INCR', key)
+  redis.pcall('EXPIRE', key, 604800)
+  recovered[#recovered + 1] = record.task_id
+  recovered[#recovered + 1] = record.channel
+  recovered[#recovered + 1] = type(crashes) == 'number' and crashes or 0
+end
+
+local function decoded(text)
+  local is_json, value = pcall(cjson.decode, text or '')
+  return is_json and type(value) == 'table' and value or {}
+end
+
+-- Moves the payloads of one executor back; true when none is left.
+local function empty_executor(executor, record)
+  local list = KEYS[2] .. ':claimed:' .. executor
+  if redis.call('TYPE', list).ok ~= 'list' then return true end
+  while claims_left > 0 and bytes_left > 0 do
+    local payload = redis.call('LINDEX', list, -1)
+    if not payload then return true end
+    local source = type(record.channel) == 'string' and record or decoded(payload)
+    local channel = type(source.channel) == 'string' and source.channel ~= '' and source.channel or 'default'
+    local moved = redis.pcall('LMOVE', list, prefix .. 'channel:' .. channel, 'RIGHT', 'RIGHT')
+    if type(moved) ~= 'string' then -- its channel is a key of the wrong type: nothing is lost, it stays
+      return nil
+    end
+    redis.pcall('SADD', prefix .. 'channels', channel)
+    if source ~= record then record = { task_id = source.id, channel = channel } end
+    count_crash(record)
+    record = {}
+    requeued = requeued + 1
+    claims_left = claims_left - 1
+    bytes_left = bytes_left - #payload
+  end
+  return redis.call('EXISTS', list) == 0
+end
+
+local stuck = false
+local function recover_claims()
+  local cursor, rounds = '0', 0
+  repeat
+    local page = redis.call('HSCAN', claims_key, cursor, 'COUNT', 100)
+    cursor = page[1]
+    for i = 1, #page[2], 2 do
+      local executor = page[2][i]
+      local is_empty = empty_executor(executor, decoded(page[2][i + 1]))
+      if is_empty then redis.call('HDEL', claims_key, executor)
+      elseif is_empty == nil then stuck = true end
+      if claims_left <= 0 or bytes_left <= 0 then return false end
+    end
+    rounds = rounds + 1
+  until cursor == '0' or rounds > 20
+  return cursor == '0'
+end
+
+local claims_kind = redis.call('TYPE', claims_key).ok
+local is_done = claims_kind ~= 'hash' or recover_claims()
+for i = 9, #ARGV do
+  local is_empty = empty_executor(ARGV[i], {})
+  if is_empty == nil then stuck = true
+  elseif not is_empty then is_done = false end
+end
+local state = is_done and 'done' or 'more'
+if stuck and requeued == 0 then state = 'stuck' end
+if state == 'done' and not stuck then
+  redis.call('DEL', KEYS[2], claims_key, KEYS[2] .. ':work', KEYS[2] .. ':signals')
+  redis.call('SREM', KEYS[1], identity)
+end
+return { ARGV[1], state, requeued, unpack(recovered) }

@@ -1,0 +1,31 @@
+import type { Settings } from "../config/settings.ts";
+import { ConfigurationError } from "../foundation/errors.ts";
+import { RedisStore, type RedisStoreOptions } from "./redis/store.ts";
+import type { Store } from "./store.ts";
+
+/**
+ * The store that a URL names, not yet opened.
+ *
+ * @throws ConfigurationError for a missing URL or an unknown scheme
+ */
+export function storeFor(settings: Settings): Store {
+  return new RedisStore(redisOptions(settings));
+}
+
+/** What the Redis engine takes from the settings. */
+export function redisOptions(settings: Settings): RedisStoreOptions {
+  if (settings.url === undefined) {
+    throw new ConfigurationError(
+      "no store: expected a URL such as redis://localhost:6379 in --url, SOLID_JOBS_URL, the file's url or REDIS_URL, got none",
+    );
+  }
+  return {
+    url: settings.url,
+    prefix: settings.prefix,
+    tlsCa: settings.tlsCa,
+    allowEviction: settings.allowEviction,
+    discardedLimit: settings.discardedLimit,
+    discardedRetention: settings.discardedRetention,
+    publishDeadlineMs: settings.publishDeadline * 1000,
+  };
+}
