@@ -1,0 +1,46 @@
+import { isatty } from "node:tty";
+import type { Environment } from "../config/environment.ts";
+import { settingsFrom } from "../config/resolve.ts";
+import type { Flags } from "../config/sources.ts";
+import { ConfigurationError } from "../foundation/errors.ts";
+import { lineWriter } from "../instrumentation/line-writer.ts";
+import type { Logger } from "../instrumentation/logger.ts";
+import { createLogger } from "../instrumentation/logger-output.ts";
+import { banner, type NodeDescription } from "./banner.ts";
+import { watchModules } from "./watch.ts";
+
+/**
+ * Runs a node until it ends and resolves to its exit status.
+ * @throws ConfigurationError for settings that cannot be used; SolidJobsError when the node does not start.
+ * Nothing is left running then
+ */
+export async function runNode(
+  flags: Flags,
+  configFile: string | undefined,
+  env: Environment,
+): Promise<number> {
+  const settings = settingsFrom({ flags, configFile, env });
+  if (settings.require.length === 0) {
+    throw new ConfigurationError(
+      "no modules with tasks: give them with -r ./jobs.ts, SOLID_JOBS_REQUIRE, or require in the config file",
+    );
+  }
+  const logger = createLogger({ level: settings.logLevel });
+  // Loaded late: --help and wrong settings are answered without the runtime.
+  const { Conductor } = await import("../conductor/conductor.ts");
+  const conductor = new Conductor({ settings, logger, signals: true });
+  await conductor.start();
+  announce(conductor.description, logger, settings.logLevel);
+  const watcher = settings.watch ? watchModules(settings.require, conductor, logger) : undefined;
+  try {
+    return await conductor.finished;
+  } finally {
+    watcher?.close();
+  }
+}
+
+function announce(description: NodeDescription, logger: Logger, level: string): void {
+  const { tasks, channels, ...facts } = description;
+  if (!isatty(1)) logger.info("node started", { ...facts, channels, tasks });
+  else if (level === "info" || level === "debug") lineWriter(1)(banner(description));
+}
