@@ -1,0 +1,52 @@
+export type { GivenChannel, GivenSettings } from "./config/given.ts";
+export type { ErrorContext, ErrorHandler, Hooks, LifecycleCallback } from "./config/hooks.ts";
+export { type Configuration, configure } from "./config/process.ts";
+export type { ChannelOrder, ChannelWeight, Delivery, Settings } from "./config/settings.ts";
+export type { Envelope } from "./envelope/envelope.ts";
+export {
+  ArgumentsError,
+  ConfigurationError,
+  JobTimeout,
+  NodeStopping,
+  PayloadTooLarge,
+  PublishUnconfirmed,
+  SolidJobsError,
+  StoreError,
+  StoreFull,
+  StoreUnavailable,
+  StoreUnsuitable,
+  ThreadDied,
+  UndecodableEnvelope,
+  UnknownTask,
+} from "./foundation/errors.ts";
+export type {
+  Instrumenter,
+  InstrumenterClass,
+  JobEvent,
+  JobEventName,
+  JobFacts,
+} from "./instrumentation/events.ts";
+export type { LogFields, Logger, LogLevel } from "./instrumentation/logger.ts";
+export type {
+  ExecuteContext,
+  ExecuteInterceptor,
+  PublishContext,
+  PublishInterceptor,
+} from "./interceptor/contexts.ts";
+export type { Interceptor } from "./interceptor/onion.ts";
+export { close } from "./publisher/process-publisher.ts";
+export type { Enqueuer } from "./task/enqueuer.ts";
+export { Task } from "./task/task.ts";
+export type {
+  CapturedJob,
+  Execution,
+  ManyArguments,
+  PublishOptions,
+  RetryDecision,
+  RunningTask,
+  Storable,
+  StorableValue,
+  TaskArgs,
+  TaskClass,
+  TaskOptions,
+} from "./task/types.ts";

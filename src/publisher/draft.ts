@@ -1,0 +1,104 @@
+import type { Settings } from "../config/settings.ts";
+import { argumentsJson } from "../envelope/arguments.ts";
+import { encodeEnvelope } from "../envelope/codec.ts";
+import { ArgumentsError, PayloadTooLarge } from "../foundation/errors.ts";
+import { newJobId } from "../foundation/ids.ts";
+import type { Logger } from "../instrumentation/logger.ts";
+import type { PublishContext } from "../interceptor/contexts.ts";
+import type { Due, Publication } from "../store/store.ts";
+import { dueAt, dueDate } from "./due.ts";
+
+/** What is to be published, but for the arguments. */
+export interface PublicationRequest {
+  /** The task's registered name. */
+  readonly task: string;
+  readonly channel: string;
+  /** Default: a new one. */
+  readonly id?: string | undefined;
+  /** Default: the setting. */
+  readonly maxFailures?: number | undefined;
+  readonly retryWithin?: number | undefined;
+  readonly retryChannel?: string | undefined;
+  /** Default: at once. */
+  readonly due?: Due | undefined;
+}
+
+/** One job between the request and the store: what interceptors see and may change. */
+export interface Draft {
+  readonly request: PublicationRequest;
+  readonly context: PublishContext;
+  readonly nowMs: number;
+  /** The context's due time as it was given to the interceptors. */
+  readonly offeredDue: Date | undefined;
+}
+
+export function newDraft(request: PublicationRequest, args: readonly unknown[], nowMs: number): Draft {
+  const offeredDue = request.due === undefined ? undefined : dueDate(request.due, nowMs);
+  const context: PublishContext = {
+    task: request.task,
+    arguments: args as unknown[],
+    channel: request.channel,
+    id: request.id ?? newJobId(),
+  };
+  if (offeredDue !== undefined) context.due = offeredDue;
+  return { request, context, nowMs, offeredDue };
+}
+
+/** Seconds from now stay seconds from the store's now, unless an interceptor named another time. */
+export function dueOf({ request, context, offeredDue }: Draft): Due | undefined {
+  if (context.due === offeredDue) return request.due;
+  return context.due === undefined ? undefined : dueAt(context.due);
+}
+
+/** Checks and encodes drafts by the settings. */
+export class Encoder {
+  private readonly settings: Settings;
+  private readonly onComplex: ((problem: string) => void) | undefined;
+
+  constructor({ settings, logger }: { settings: Settings; logger: Logger }) {
+    this.settings = settings;
+    if (settings.onComplexArguments === "warn") this.onComplex = (problem) => logger.warn(problem);
+  }
+
+  /**
+   * @param index of the job among many, for the path in errors
+   * @throws ArgumentsError | PayloadTooLarge
+   */
+  encode(draft: Draft, barrier?: string, index?: number): Publication & { readonly bytes: number } {
+    const { request, context, nowMs } = draft;
+    const payload = encodeEnvelope({
+      id: context.id,
+      task: request.task,
+      channel: context.channel,
+      argumentsJson: this.argumentsJson(context.arguments, index),
+      maxFailures: request.maxFailures ?? this.settings.maxFailures,
+      nowMs,
+      retryWithin: request.retryWithin,
+      retryChannel: request.retryChannel,
+      barrier,
+    });
+    const bytes = Buffer.byteLength(payload);
+    if (bytes > this.settings.payloadLimit) throw this.tooLarge(draft, bytes);
+    const due = dueOf(draft);
+    const publication = { id: context.id, channel: context.channel, payload, bytes };
+    return due === undefined ? publication : { ...publication, due };
+  }
+
+  private argumentsJson(args: readonly unknown[], index: number | undefined): string {
+    if (index === undefined) return argumentsJson(args, this.onComplex);
+    try {
+      return argumentsJson(args, this.onComplex);
+    } catch (error) {
+      if (!(error instanceof ArgumentsError)) throw error;
+      throw new ArgumentsError(`jobs[${index}].${error.message}`, `jobs[${index}].${error.path}`);
+    }
+  }
+
+  private tooLarge({ request, context }: Draft, bytes: number): PayloadTooLarge {
+    return new PayloadTooLarge(
+      `${request.task} ${context.id}: the envelope takes ${bytes} bytes, the limit is ` +
+        `${this.settings.payloadLimit}. Store the data elsewhere and pass a reference, or raise the ` +
+        "setting payloadLimit (payload_limit in files). The job was not published.",
+    );
+  }
+}
