@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { UndecodableEnvelope } from "../foundation/errors.ts";
 import { type Envelope, publicationField, wireNames } from "./envelope.ts";
 import { fieldSpans } from "./spans.ts";
@@ -104,22 +105,47 @@ export type Revision = Readonly<Record<string, string | number | undefined>>;
  * @throws UndecodableEnvelope when the text is not a JSON object
  */
 export function reviseEnvelope(raw: string, revision: Revision): string {
+  return revised(raw, revision, (value) => JSON.stringify(value));
+}
+
+/**
+ * As `reviseEnvelope`, for stored bytes of which some may not be UTF-8: those stay as they are too.
+ *
+ * @returns text when all of the bytes are valid UTF-8, otherwise bytes
+ * @throws UndecodableEnvelope when the bytes are not a JSON object
+ */
+export function reviseBytes(bytes: Uint8Array, revision: Revision): Uint8Array | string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (isUtf8(bytes)) return reviseEnvelope(buffer.toString("utf8"), revision);
+  // One character for each byte, so that no byte changes; what is inserted must be ASCII for that.
+  return Buffer.from(revised(buffer.toString("latin1"), revision, asciiJson), "latin1");
+}
+
+function revised(raw: string, revision: Revision, json: (value: string | number) => string): string {
   const pending = new Map(Object.entries(revision));
   const { spans, end } = fieldSpans(raw);
   const kept: string[] = [];
   for (const span of spans) {
     if (!pending.has(span.name)) {
-      if (!(span.name in revision)) kept.push(raw.slice(span.start, span.end));
+      if (!Object.hasOwn(revision, span.name)) kept.push(raw.slice(span.start, span.end));
       continue; // a repeated field of a changed name goes too
     }
     const value = pending.get(span.name);
     pending.delete(span.name);
-    if (value !== undefined) kept.push(`${JSON.stringify(span.name)}:${JSON.stringify(value)}`);
+    if (value !== undefined) kept.push(`${json(span.name)}:${json(value)}`);
   }
-  const added = [...pending]
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  const added = [...pending].flatMap(([name, value]) =>
+    value === undefined ? [] : [`${json(name)}:${json(value)}`],
+  );
   return `{${insertBeforeArguments(kept, added).join(",")}}${raw.slice(end)}`;
+}
+
+/** JSON text of ASCII only. */
+function asciiJson(value: string | number): string {
+  return JSON.stringify(value).replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** Arguments stay last where they were last: the scripts read only the text before them. */

@@ -23,7 +23,7 @@ export function fieldSpans(text: string): { spans: FieldSpan[]; end: number } {
   for (;;) {
     const start = at;
     at = stringEnd(text, at);
-    const name = JSON.parse(text.slice(start, at)) as string;
+    const name = nameIn(text.slice(start, at));
     at = skipSpace(text, at);
     if (text[at] !== ":") throw new UndecodableEnvelope(`expected ":" at ${at}`);
     const valueStart = skipSpace(text, at + 1);
@@ -33,6 +33,16 @@ export function fieldSpans(text: string): { spans: FieldSpan[]; end: number } {
     if (text[at] === "}") return { spans, end: at + 1 };
     if (text[at] !== ",") throw new UndecodableEnvelope(`expected "," or "}" at ${at}`);
     at = skipSpace(text, at + 1);
+  }
+}
+
+function nameIn(quoted: string): string {
+  try {
+    return JSON.parse(quoted) as string;
+  } catch (error) {
+    throw new UndecodableEnvelope(`a field's name is not JSON text: ${quoted.slice(0, 40)}`, {
+      cause: error,
+    });
   }
 }
 
