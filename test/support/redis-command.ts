@@ -10,22 +10,18 @@ export function ensureRedisServer(): void {
   if (!isRoot || Bun.which("apt-get") === null) throw new Error(instruction("is not on PATH"));
   console.error("redis-server is not on PATH: installing it with apt-get");
   const isInstalled =
-    aptGet("update", "-qq") && aptGet("install", "-y", "-qq", "--no-install-recommends", "redis-server");
+    run("apt-get", "update", "-qq") &&
+    run("apt-get", "install", "-y", "-qq", "--no-install-recommends", "redis-server");
   if (!isInstalled || Bun.which("redis-server") === null) {
     throw new Error(instruction("could not be installed with apt-get"));
   }
+  // The package starts a server of its own where services run; nothing here uses it.
+  if (Bun.which("service") !== null) run("service", "redis-server", "stop");
 }
 
-/** With RUNLEVEL=1 the package does not start a server of its own, which nothing here would use. */
-function aptGet(...args: string[]): boolean {
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
-  const run = Bun.spawnSync(["apt-get", ...args], {
-    env,
-    stdin: "ignore",
-    stdout: "ignore",
-    stderr: "inherit",
-  });
-  return run.exitCode === 0;
+function run(...command: string[]): boolean {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  return Bun.spawnSync(command, { env, stdin: "ignore", stdout: "ignore", stderr: "inherit" }).exitCode === 0;
 }
 
 function instruction(reason: string): string {
