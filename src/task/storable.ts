@@ -1,7 +1,6 @@
 /** What JSON carries unchanged. Types that fit it are taken as they are, recursive ones too. */
 type Json = string | number | boolean | null | undefined | readonly Json[] | { readonly [key: string]: Json };
 
-// biome-ignore lint/suspicious/noExplicitAny: the usual way to ask whether a type is any
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
 /** Nested lists are looked into this far: a list type that contains itself would never end. */
