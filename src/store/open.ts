@@ -1,5 +1,7 @@
 import type { Settings } from "../config/settings.ts";
 import { ConfigurationError } from "../foundation/errors.ts";
+import type { CatalogStore } from "./catalog-store.ts";
+import { RedisCatalog } from "./redis/catalog.ts";
 import { RedisStore, type RedisStoreOptions } from "./redis/store.ts";
 import type { Store } from "./store.ts";
 
@@ -10,6 +12,15 @@ import type { Store } from "./store.ts";
  */
 export function storeFor(settings: Settings): Store {
   return new RedisStore(redisOptions(settings));
+}
+
+/**
+ * Inspection and administration of the store that a URL names. It connects at its first call.
+ *
+ * @throws ConfigurationError for a missing URL or an unknown scheme
+ */
+export function catalogStoreFor(settings: Settings): CatalogStore {
+  return new RedisCatalog(redisOptions(settings));
 }
 
 /** What the Redis engine takes from the settings. */
