@@ -20,12 +20,13 @@ export interface ManyParts {
 
 type Encoded = Publication & { readonly bytes: number };
 
-/** One call that publishes many jobs. One batch is filled or under way at a time. */
+/** One call that publishes many jobs. While one batch is under way to the store the next one is filled. */
 export class ManyPublication {
   private readonly request: PublicationRequest;
   private readonly parts: ManyParts;
   private readonly confirmedIds: string[] = [];
   private batch: Batch;
+  private underWay: Promise<void> = Promise.resolve();
   private index = -1;
 
   constructor(request: PublicationRequest, parts: ManyParts) {
@@ -37,11 +38,22 @@ export class ManyPublication {
   async run(jobs: ManyJobs): Promise<string[]> {
     try {
       await this.pull(jobs);
-      await this.storeBatch();
+      await this.sendBatch();
+      await this.underWay;
       return this.confirmedIds;
     } catch (error) {
       await this.batch.fail(error);
-      throw this.brokenOff(error);
+      throw this.brokenOff(await this.firstError(error));
+    }
+  }
+
+  /** What ended the call while a batch was under way must not hide how that one ended. */
+  private async firstError(error: unknown): Promise<unknown> {
+    try {
+      await this.underWay;
+      return error;
+    } catch (earlier) {
+      return earlier;
     }
   }
 
@@ -103,7 +115,7 @@ export class ManyPublication {
 
   private async addToNext(draft: Draft, publication: Encoded, intercepted?: Intercepted): Promise<void> {
     try {
-      await this.storeBatch();
+      await this.sendBatch();
     } catch (error) {
       intercepted?.stored.reject(error);
       await intercepted?.onion.catch(() => "the error of the batch is the one that counts");
@@ -118,17 +130,23 @@ export class ManyPublication {
     return this.parts.encoder.encode(draft, this.batch.barrier, this.index);
   }
 
-  private async storeBatch(): Promise<void> {
+  /** Waits for the batch before, so that at most two are held, and one is sent, at a time. */
+  private async sendBatch(): Promise<void> {
+    await this.underWay;
     const full = this.batch;
     if (full.publications.length === 0) return;
+    this.batch = this.parts.newBatch();
+    this.underWay = this.storeBatch(full);
+    this.underWay.catch(() => "seen by whoever awaits it next, which everything does that follows");
+  }
+
+  private async storeBatch(full: Batch): Promise<void> {
     try {
       await this.parts.store(full);
     } catch (error) {
       await full.fail(error);
-      this.batch = this.parts.newBatch();
       throw error;
     }
-    this.batch = this.parts.newBatch();
     for (const { id } of full.publications) this.confirmedIds.push(id);
     await full.succeed();
   }

@@ -188,7 +188,9 @@ describe("outside of a test mode", () => {
     expect(() => Greeting.clearCaptured()).toThrow('lab.testing("capture")');
     await expect(Greeting.executeNext()).rejects.toThrow('lab.testing("capture")');
     await expect(lab.executePlanned(new Date())).rejects.toThrow('lab.testing("capture")');
-    expect(() => lab.testing("fake" as never)).toThrow('expected "capture", "execute" or "disable", got "fake"');
+    expect(() => lab.testing("fake" as never)).toThrow(
+      'expected "capture", "execute" or "disable", got "fake"',
+    );
   });
 
   test("disable inside of a mode publishes to the real store again", async () => {

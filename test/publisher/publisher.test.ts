@@ -236,7 +236,7 @@ describe("publishing many jobs", () => {
     }
     await publisher.publishMany(request, lists());
     expect(store.publications).toHaveLength(5000);
-    expect(Math.max(...atMost)).toBeLessThanOrEqual(501);
+    expect(Math.max(...atMost)).toBeLessThanOrEqual(1001);
   });
 
   test("refuses an element that is no list, and what is no iterable", async () => {
@@ -290,6 +290,22 @@ describe("publishing many jobs", () => {
     expect(error.unconfirmedIds).toEqual([]);
     expect(error.cause).toBe(full);
   });
+});
+
+test("a job at fault while a batch is under way does not hide that batch", async () => {
+  const { store, publisher } = publishing();
+  store.beforePublish = () => new Promise((resolve) => setImmediate(resolve));
+  const jobs = [...numbered(700), [5n]];
+  const error = (await failureOf(publisher.publishMany(request, jobs))) as PublishUnconfirmed;
+  expect(error).toBeInstanceOf(PublishUnconfirmed);
+  expect(error.confirmedIds).toHaveLength(500);
+  expect(error.confirmedIds).toEqual(store.ids);
+  expect(error.cause).toBeInstanceOf(ArgumentsError);
+
+  store.beforePublish = () => Promise.reject(new StoreUnavailable("lost", { isSent: true }));
+  const lost = (await failureOf(publisher.publishMany(request, jobs))) as PublishUnconfirmed;
+  expect(lost.confirmedIds).toEqual([]);
+  expect(lost.unconfirmedIds).toHaveLength(500);
 });
 
 describe("the deadline", () => {

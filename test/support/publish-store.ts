@@ -2,7 +2,10 @@ import type { Publication, PublishStore } from "../../src/store/store.ts";
 
 /** A store's publishing side in memory, whose answers a test decides. */
 export class MemoryPublishStore implements PublishStore {
-  readonly batches: { readonly publications: readonly Publication[]; readonly barrier: string | undefined }[] = [];
+  readonly batches: {
+    readonly publications: readonly Publication[];
+    readonly barrier: string | undefined;
+  }[] = [];
   readonly released: string[] = [];
   /** Runs before a batch is kept; what it throws or awaits is what the publisher gets. */
   beforePublish: (publications: readonly Publication[]) => unknown = () => {};

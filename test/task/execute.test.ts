@@ -84,19 +84,6 @@ describe("performing a task", () => {
     expect(result).toBe("<5>");
     expect(seen).toEqual(["outer 3", "inner"]);
   });
-
-  test("works with a task of another copy of the package", async () => {
-    const other = (await import(`../../src/task/execution-slot.ts?copy`)) as {
-      takeExecution(): unknown;
-    };
-    class OfOtherCopy {
-      readonly execution = other.takeExecution();
-      executeTask(): unknown {
-        return this.execution;
-      }
-    }
-    expect(performTask(OfOtherCopy as never, execution, [])).toBe(execution);
-  });
 });
 
 describe("execute", () => {

@@ -19,7 +19,11 @@ class Overriding extends Base {
 }
 
 function withOptions(options: unknown, className = "Sample"): TaskClass {
-  const made = { [className]: class extends Task { executeTask(): void {} } }[className]!;
+  const made = {
+    [className]: class extends Task {
+      executeTask(): void {}
+    },
+  }[className]!;
   return Object.assign(made, { options }) as TaskClass;
 }
 
@@ -74,10 +78,12 @@ describe("the options of a task class", () => {
     expect(refusalOf({ timeout: 0 })).toContain("got 0");
     expect(refusalOf({ timeout: Number.NaN })).toContain("got NaN");
     expect(refusalOf("critical")).toContain('expected an object, got "critical"');
-    class Child extends (withOptions({ chanel: "x" }, "Parent") as typeof Base) {
+    class Child extends (withOptions({ chanel: "x" }, "Parent") as unknown as typeof Base) {
       override executeTask(): void {}
     }
-    expect(() => optionsOf(Child)).toThrow('Parent.options: unknown option "chanel" (did you mean "channel"?)');
+    expect(() => optionsOf(Child)).toThrow(
+      'Parent.options: unknown option "chanel" (did you mean "channel"?)',
+    );
   });
 
   test("may not name it default or nothing", () => {
