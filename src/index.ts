@@ -1,3 +1,5 @@
+export { Conductor, type ConductorOptions, type NodeDescription } from "./conductor/conductor.ts";
+export type { StopReport } from "./conductor/node.ts";
 export type { GivenChannel, GivenSettings } from "./config/given.ts";
 export type { ErrorContext, ErrorHandler, Hooks, LifecycleCallback } from "./config/hooks.ts";
 export { type Configuration, configure } from "./config/process.ts";

@@ -28,7 +28,9 @@ export async function runNode(
   const logger = createLogger({ level: settings.logLevel });
   // Loaded late: --help and wrong settings are answered without the runtime.
   const { Conductor } = await import("../conductor/conductor.ts");
-  const conductor = new Conductor({ settings, logger, signals: true });
+  const { obeySignals } = await import("../conductor/signals.ts");
+  const conductor = new Conductor({ settings, logger });
+  obeySignals(conductor);
   await conductor.start();
   announce(conductor.description, logger, settings.logLevel);
   const watcher = settings.watch ? watchModules(settings.require, conductor, logger) : undefined;

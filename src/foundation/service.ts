@@ -4,5 +4,5 @@
  */
 export interface Service {
   start(): Promise<void>;
-  stop(): Promise<void>;
+  stop(): Promise<unknown>;
 }

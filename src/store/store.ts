@@ -11,6 +11,8 @@ export interface Store extends PublishStore, CycleStore, WaitStore, NodeStore {
   readonly engine: "redis" | "sqlite" | "lab";
   /** Where the store is, without credentials, for logs and messages. */
   readonly address: string;
+  /** Changes when the connection was replaced: commands may have been lost, or executed late. */
+  readonly epoch: number;
   /**
    * A real round trip and the checks of the engine (version, mode, eviction policy).
    *

@@ -35,8 +35,12 @@ export function redisAddress(url: string, tlsCa?: string): RedisAddress {
   return { url, display: withoutCredentials(url), tls: tlsCa === undefined ? undefined : { ca: pem(tlsCa) } };
 }
 
+/** A password may hold an unescaped "/": then everything up to the last "@" goes. */
 export function withoutCredentials(url: string): string {
-  return url.replace(/^([a-z+]+:\/\/)[^/]*@/i, "$1");
+  const [scheme = ""] = /^[a-z+]*:\/\//i.exec(url) ?? [];
+  const rest = url.slice(scheme.length);
+  if (rest.startsWith("/")) return url; // the path of a socket
+  return scheme + rest.replace(scheme.toLowerCase().includes("unix") ? /^[^/]*@/ : /^.*@/s, "");
 }
 
 function pem(textOrPath: string): string {

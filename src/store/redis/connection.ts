@@ -30,7 +30,8 @@ const longestDelayMs = 2000;
  * reconnecting: that replays queued commands, gives up for ever after a timeout and can hand a reply to
  * the wrong caller. Here:
  *
- * - a fresh client after each failure, after a growing delay, made by the next call;
+ * - a fresh client after each failure, after a growing delay, made by the next call; the delay begins again
+ *   at its shortest once a command was answered, not when a connection was made;
  * - every call has a deadline: a command without an answer is given up and its connection replaced;
  * - nothing is ever sent again, except a script as EVAL after NOSCRIPT, which did not run;
  * - every script reply echoes a nonce; a reply to another call closes the connection.
@@ -42,9 +43,10 @@ export class RedisConnection {
   private readonly address: RedisAddress;
   private client: RedisClient | undefined;
   private opening: Promise<RedisClient> | undefined;
+  private openingClient: RedisClient | undefined;
   private failures = 0;
   private retryAtMs = 0;
-  private isClosed = false;
+  private readonly closing = new AbortController();
   private readonly nonceBase = randomHex(6);
   private nonceCount = 0;
 
@@ -112,7 +114,8 @@ export class RedisConnection {
 
   /** Ends the connection; calls under way and later ones fail. */
   close(): void {
-    this.isClosed = true;
+    this.closing.abort();
+    this.openingClient?.close();
     if (this.client !== undefined) this.discard(this.client);
   }
 
@@ -136,7 +139,7 @@ export class RedisConnection {
   private guarded<T>(client: RedisClient, answer: Promise<T>, deadlineMs: number): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.discard(client);
+        this.fail(client);
         reject(
           new StoreUnavailable(`${this.address.display} gave no answer within ${deadlineMs} ms`, {
             isSent: true,
@@ -146,12 +149,13 @@ export class RedisConnection {
       answer.then(
         (value) => {
           clearTimeout(timer);
+          this.failures = 0;
           resolve(value);
         },
         (error) => {
           clearTimeout(timer);
           const translation = translated(error, { address: this.address.display, isSent: true });
-          if (translation instanceof StoreUnavailable) this.discard(client);
+          if (translation instanceof StoreUnavailable) this.fail(client);
           reject(translation);
         },
       );
@@ -160,10 +164,11 @@ export class RedisConnection {
 
   private async connected(deadlineMs: number): Promise<RedisClient> {
     const deadlineAt = performance.now() + deadlineMs;
-    if (this.isClosed) throw this.unreachable("this connection was closed");
+    this.refuseWhenClosed();
     const waitMs = this.retryAtMs - performance.now();
     if (this.opening === undefined && waitMs > 0) {
-      await pause(Math.min(waitMs, deadlineMs));
+      await pause(Math.min(waitMs, deadlineMs), this.closing.signal);
+      this.refuseWhenClosed();
       if (waitMs >= deadlineMs) throw this.unreachable("it failed a moment ago and is tried again soon");
     }
     if (this.client !== undefined) return this.client;
@@ -192,29 +197,42 @@ export class RedisConnection {
       idleTimeout: 0,
       ...(this.address.tls ? { tls: this.address.tls } : {}),
     });
+    this.openingClient = client;
     const silence = setTimeout(() => client.close(), defaultDeadlineMs); // a server that accepts and is silent
     try {
       const hello = await client.send("HELLO", ["3"]);
       this.facts = { ...helloFacts(hello), runId: await runId(client) };
     } catch (error) {
       client.close();
-      this.failures += 1;
-      const delayMs = Math.min(50 * 2 ** (this.failures - 1), longestDelayMs);
-      this.retryAtMs = performance.now() + delayMs * (0.5 + Math.random() / 2);
+      this.delayNext();
       throw translated(error, { address: this.address.display, isSent: false });
     } finally {
       clearTimeout(silence);
+      this.openingClient = undefined;
     }
-    if (this.isClosed) {
-      client.close();
-      throw this.unreachable("this connection was closed");
-    }
+    if (this.closing.signal.aborted) client.close();
+    this.refuseWhenClosed();
     client.onclose = () => this.discard(client);
-    this.failures = 0;
-    this.retryAtMs = 0;
     this.epoch += 1;
     this.client = client;
     return client;
+  }
+
+  /** After a command that failed with its connection. Others under way on it fail too, and count as one. */
+  private fail(client: RedisClient): void {
+    if (this.client !== client) return;
+    this.discard(client);
+    this.delayNext();
+  }
+
+  private delayNext(): void {
+    this.failures += 1;
+    const delayMs = Math.min(50 * 2 ** (this.failures - 1), longestDelayMs);
+    this.retryAtMs = performance.now() + delayMs * (0.5 + Math.random() / 2);
+  }
+
+  private refuseWhenClosed(): void {
+    if (this.closing.signal.aborted) throw this.unreachable("this connection was closed");
   }
 
   private discard(client: RedisClient): void {

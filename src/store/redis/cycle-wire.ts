@@ -4,10 +4,34 @@ import type { RedisArgument } from "./connection.ts";
 /** A cycle reserves at most this many bytes, but always one envelope (protocol, section 1). */
 const maxReservedBytes = 1024 * 1024;
 
+/** What one call settles at most, in number and in bytes of payload, but always one. */
+const maxSettlements = 500;
+const maxSettledBytes = 1024 * 1024;
+/** What one call reserves at most. */
+const maxReservations = 1000;
+
 export interface ArchiveLimits {
   readonly discardedLimit: number;
   /** Days. */
   readonly discardedRetention: number;
+}
+
+/** The settlements in parts of which one call can carry out each; at least one part, which may be empty. */
+export function settlementParts(settlements: readonly Settlement[]): Settlement[][] {
+  let part: Settlement[] = [];
+  const parts = [part];
+  let bytes = 0;
+  for (const settlement of settlements) {
+    const size = "payload" in settlement ? settlement.payload.length : 0;
+    if (part.length >= maxSettlements || (part.length > 0 && bytes + size > maxSettledBytes)) {
+      part = [];
+      parts.push(part);
+      bytes = 0;
+    }
+    part.push(settlement);
+    bytes += size;
+  }
+  return parts;
 }
 
 /** The arguments of `lua/cycle.lua` behind the nonce. */
@@ -16,7 +40,8 @@ export function cycleArguments(
   prefix: string,
   archive: ArchiveLimits,
 ): RedisArgument[] {
-  const { executor, settlements, slots, channels } = request;
+  const { executor, settlements, channels } = request;
+  const slots = request.slots.slice(0, maxReservations);
   const args: RedisArgument[] = [
     prefix,
     executor.node,

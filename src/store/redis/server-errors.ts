@@ -7,7 +7,7 @@ import {
 } from "../../foundation/errors.ts";
 
 /** Answers that mean "not now, or not this server": a new connection may find a better one. */
-const passing = /^(READONLY|LOADING|MASTERDOWN|MISCONF|BUSY|NOREPLICAS|TRYAGAIN)\b/;
+const passing = /^(READONLY|LOADING|MASTERDOWN|MISCONF|BUSY|NOREPLICAS|TRYAGAIN|UNBLOCKED)\b/;
 const clusterReply = /^(MOVED|ASK|CLUSTERDOWN|CROSSSLOT)\b/;
 
 /**

@@ -1,3 +1,4 @@
+import { StoreError } from "../../foundation/errors.ts";
 import type {
   BeatReply,
   ClaimReference,
@@ -19,7 +20,7 @@ import type {
 } from "../store.ts";
 import { type RedisAddress, redisAddress } from "./address.ts";
 import { type RedisArgument, RedisConnection } from "./connection.ts";
-import { type ArchiveLimits, cycleArguments, cycleReply } from "./cycle-wire.ts";
+import { type ArchiveLimits, cycleArguments, cycleReply, settlementParts } from "./cycle-wire.ts";
 import { RedisKeys } from "./keys.ts";
 import { nodeInfoJson, sightingFrom } from "./node-info.ts";
 import { scripts } from "./scripts.ts";
@@ -59,6 +60,10 @@ export class RedisStore implements Store {
     this.connection = new RedisConnection(this.redis);
   }
 
+  get epoch(): number {
+    return this.connection.epoch;
+  }
+
   async open(): Promise<StoreReport> {
     const { allowEviction } = this.options;
     const warnings = await checkServer(this.connection, { address: this.address, allowEviction });
@@ -72,6 +77,7 @@ export class RedisStore implements Store {
   // -------------------------------------------------------------------------------------- publishing
 
   async publish(publications: readonly Publication[], barrier = ""): Promise<void> {
+    if (publications.length === 0) return;
     const args: RedisArgument[] = [this.keys.prefix, barrier, publications.length];
     for (const { channel, payload, due } of publications) {
       if (due === undefined) args.push(channel, payload, "", 0);
@@ -89,7 +95,24 @@ export class RedisStore implements Store {
 
   // -------------------------------------------------------------------------------------- the cycle
 
+  /** One script call, unless the settlements are more than one call may carry out. */
   async cycle(request: CycleRequest): Promise<CycleReply> {
+    const parts = settlementParts(request.settlements);
+    const last = parts.pop() ?? [];
+    const earlier: CycleReply[] = [];
+    for (const settlements of parts) {
+      earlier.push(await this.cycleOnce({ ...request, settlements, slots: [] }));
+    }
+    const reply = await this.cycleOnce({ ...request, settlements: last });
+    if (earlier.length === 0) return reply;
+    return {
+      ...reply,
+      refused: [...earlier.flatMap(({ refused }) => refused), ...reply.refused],
+      blocked: [...earlier.flatMap(({ blocked }) => blocked), ...reply.blocked],
+    };
+  }
+
+  private async cycleOnce(request: CycleRequest): Promise<CycleReply> {
     const args = cycleArguments(request, this.keys.prefix, this.options);
     const { reply, nonce } = await this.connection.scriptWithNonce(
       scripts.cycle,
@@ -206,7 +229,7 @@ export class RedisStore implements Store {
   }
 
   async serverIdentity(): Promise<string> {
-    if (this.connection.facts === undefined) await this.connection.call("PING", []);
+    await this.connection.call("PING", []); // a connection that broke is made anew, and tells of a new server
     return this.connection.facts?.runId ?? "";
   }
 
@@ -234,11 +257,19 @@ export class RedisStore implements Store {
   async sightNodes(cursor = "0"): Promise<{ nodes: readonly NodeSighting[]; cursor: string | undefined }> {
     const reply = await this.connection.call("SSCAN", [this.keys.nodes, cursor, "COUNT", 100]);
     const [next, identities] = reply as [string, string[]];
-    const infos = await Promise.all(
-      identities.map((identity) => this.connection.call("HGET", [this.keys.node(identity), "info"])),
-    );
+    const infos = await Promise.all(identities.map((identity) => this.nodeInfo(identity)));
     const nodes = identities.map((identity, i) => sightingFrom(identity, infos[i]));
     return { nodes, cursor: next === "0" ? undefined : next };
+  }
+
+  /** Nothing where the node's key is spoilt: one node must not hide the others. */
+  private async nodeInfo(identity: string): Promise<unknown> {
+    try {
+      return await this.connection.call("HGET", [this.keys.node(identity), "info"]);
+    } catch (error) {
+      if (error instanceof StoreError) return undefined;
+      throw error;
+    }
   }
 
   async sightOrphans(cursor = "0"): Promise<{ orphans: readonly Orphan[]; cursor: string | undefined }> {

@@ -1,0 +1,263 @@
+import type { GivenSettings } from "../config/given.ts";
+import { processConfiguration } from "../config/process.ts";
+import { settingsFrom } from "../config/resolve.ts";
+import type { ChannelWeight, Settings } from "../config/settings.ts";
+import { ConfigurationError, SolidJobsError, toError } from "../foundation/errors.ts";
+import type { Service } from "../foundation/service.ts";
+import type { Logger } from "../instrumentation/logger.ts";
+import { createLogger } from "../instrumentation/logger-output.ts";
+import { storeFor } from "../store/open.ts";
+import type { NodeSignal, Store } from "../store/store.ts";
+import type { FromProbe } from "../worker/messages.ts";
+import { Node, type StopReport } from "./node.ts";
+import { nodeReport } from "./report.ts";
+import { Thread } from "./threads.ts";
+
+export interface NodeDescription {
+  readonly identity: string;
+  /** Without credentials. */
+  readonly store: string;
+  readonly version: string;
+  readonly workers: number;
+  readonly slots: number;
+  readonly channels: readonly ChannelWeight[];
+  readonly tasks: readonly string[];
+}
+
+/** What the CLI gives: settings already resolved. An application gives settings by name instead. */
+export interface ResolvedConductorOptions {
+  readonly settings: Settings;
+  readonly logger?: Logger;
+}
+
+export type ConductorOptions = ResolvedConductorOptions | (GivenSettings & { readonly logger?: Logger });
+
+const probeTimeoutMs = 60_000;
+
+/**
+ * Runs a node: in an application, or for the CLI. It installs no signal handlers and never exits the
+ * process. Start, stop and restart may be called in any order.
+ *
+ * A node that was declared dead, or is restarted for changed modules, begins again in place: a new
+ * incarnation with a new identity and fresh threads.
+ */
+export class Conductor implements Service {
+  /** Resolves with the exit status of the node's life: 0 after a stop, 1 after a failure. */
+  readonly finished: Promise<number>;
+  private readonly settings: Settings;
+  private readonly logger: Logger;
+  private readonly finish: (status: number) => void;
+  private store: Store | undefined;
+  private node: Node | undefined;
+  private starting: Promise<void> | undefined;
+  private stopping: Promise<StopReport> | undefined;
+  private changing: Promise<unknown> = Promise.resolve();
+  private descriptionNow: NodeDescription | undefined;
+  private hasHinted = false;
+
+  /** @throws ConfigurationError for settings that cannot be used */
+  constructor(options: ConductorOptions) {
+    const { settings, logger } = resolved(options);
+    this.settings = settings;
+    this.logger = logger;
+    const { promise, resolve } = Promise.withResolvers<number>();
+    this.finished = promise;
+    this.finish = resolve;
+  }
+
+  /** What runs. @throws SolidJobsError before the start has ended */
+  get description(): NodeDescription {
+    if (this.descriptionNow === undefined)
+      throw new SolidJobsError("NOT_STARTED", "the node has not started yet");
+    return this.descriptionNow;
+  }
+
+  /** Resolves when all workers reserve. @throws SolidJobsError after undoing everything */
+  start(): Promise<void> {
+    this.starting ??= this.boot();
+    return this.starting;
+  }
+
+  /** Finishes what runs within the timeout, puts back the rest, leaves. @throws nothing */
+  async stop(): Promise<StopReport> {
+    this.stopping ??= this.shutDown();
+    return this.stopping;
+  }
+
+  /** A stop under way waits for no job any longer; without one, begins it. */
+  async stopNow(): Promise<StopReport> {
+    const stopped = this.stop();
+    this.node?.hurry();
+    return stopped;
+  }
+
+  /** Nothing more is reserved; running jobs go on. Cannot be taken back. */
+  quiet(): void {
+    this.logger.info("quiet: nothing more is reserved");
+    this.node?.quiet();
+  }
+
+  /** Every worker, slot, job and age, for the log. */
+  report(): void {
+    if (this.node !== undefined)
+      for (const line of nodeReport(this.node)) this.logger.info(line.message, line.fields);
+  }
+
+  /**
+   * A new incarnation with freshly loaded modules, after the running jobs have ended or their time is up.
+   *
+   * @throws ConfigurationError when the modules do not load; nothing runs then until the next restart
+   */
+  async restart(): Promise<void> {
+    await this.replaceNode("the modules changed");
+  }
+
+  private async boot(): Promise<void> {
+    try {
+      this.store = storeFor(this.settings);
+      const { version, warnings } = await this.store.open();
+      for (const warning of warnings) this.logger.warn(warning);
+      await this.startNode(version);
+    } catch (error) {
+      await this.store?.close();
+      this.finish(1);
+      throw error;
+    }
+  }
+
+  private async startNode(version: string): Promise<void> {
+    const { settings, store } = this;
+    if (store === undefined) return;
+    const tasks = await loadedTasks(settings);
+    const channels = servedChannels(settings, tasks);
+    const node = new Node({
+      settings,
+      store,
+      channels,
+      logger: this.logger,
+      onSignal: (signal) => this.obey(signal),
+      onDeclaredDead: (silentMs) => void this.rise(node, silentMs),
+      onFatal: (error) => void this.fail(error),
+      onSlotsHint: () => this.hintAtSlots(),
+    });
+    this.node = node;
+    await node.start();
+    this.descriptionNow = {
+      identity: node.identity,
+      store: store.address,
+      version,
+      workers: settings.concurrency,
+      slots: settings.slots,
+      channels,
+      tasks: tasks.map(({ name }) => name),
+    };
+  }
+
+  private async shutDown(): Promise<StopReport> {
+    await this.starting?.catch(() => {});
+    await this.changing;
+    const report = (await this.node?.stop(this.settings.timeout)) ?? nothingRan;
+    await this.store?.close();
+    if (report.requeued > 0) this.logger.warn(`put back ${report.requeued} jobs that had not ended`);
+    if (report.heldWorkers.length > 0) {
+      this.logger.error("native calls still hold workers", { workers: report.heldWorkers });
+    }
+    this.finish(report.hasLeft ? 0 : 1);
+    return report;
+  }
+
+  /** Begins again under a new identity, once for each incarnation that others have declared dead. */
+  private async rise(dead: Node, silentMs: number): Promise<void> {
+    if (this.node !== dead || this.stopping !== undefined) return;
+    this.logger.warn(
+      `this node was declared dead after ${(silentMs / 1000).toFixed(1)} s of silence; its jobs run elsewhere, it begins again`,
+      { node: dead.identity },
+    );
+    dead.hurry();
+    try {
+      await this.replaceNode("declared dead");
+    } catch (thrown) {
+      await this.fail(toError(thrown));
+    }
+  }
+
+  /** One change at a time. */
+  private replaceNode(reason: string): Promise<void> {
+    const change = this.changing.then(async () => {
+      if (this.stopping !== undefined) return;
+      await this.node?.stop(this.settings.timeout);
+      const { version } = this.descriptionNow ?? { version: "" };
+      this.logger.info(`beginning again: ${reason}`);
+      await this.startNode(version);
+    });
+    this.changing = change.catch(() => {});
+    return change;
+  }
+
+  private async fail(error: Error): Promise<void> {
+    this.logger.error(`the node cannot go on: ${error.message}`, { error });
+    await this.stop();
+    this.finish(1);
+  }
+
+  private obey(signal: NodeSignal): void {
+    this.logger.info("remote control", { signal });
+    if (signal === "TSTP") this.quiet();
+    else if (signal === "TTIN") this.report();
+    else void this.stop();
+  }
+
+  private hintAtSlots(): void {
+    if (this.hasHinted) return;
+    this.hasHinted = true;
+    this.logger.warn(
+      "jobs wait while the workers mostly sit in awaits: more of them run at once with --slots (for example --slots 25)",
+    );
+  }
+}
+
+const nothingRan: StopReport = { requeued: 0, heldWorkers: [], hasLeft: true };
+
+function resolved(options: ConductorOptions): { settings: Settings; logger: Logger } {
+  if ("settings" in options && typeof options.settings === "object") {
+    const { settings, logger = createLogger({ level: settings.logLevel }) } =
+      options as ResolvedConductorOptions;
+    return { settings, logger };
+  }
+  const { logger, ...given } = options as GivenSettings & { logger?: Logger };
+  const settings = settingsFrom({ given: { ...processConfiguration().given, ...given } });
+  return { settings, logger: logger ?? createLogger({ level: settings.logLevel }) };
+}
+
+type LoadedTasks = Extract<FromProbe, { type: "loaded" }>["tasks"];
+
+async function loadedTasks(settings: Settings): Promise<LoadedTasks> {
+  const thread = new Thread<never, FromProbe>("probe", { settings });
+  const answer = Promise.withResolvers<FromProbe>();
+  thread.listen(answer.resolve);
+  const timer = setTimeout(() => {
+    answer.resolve({
+      type: "failed",
+      code: "MODULE",
+      message: `the task modules did not load within ${probeTimeoutMs / 1000} s`,
+    });
+  }, probeTimeoutMs);
+  const died = thread.ended.then(({ code, reason }): FromProbe => {
+    const why = reason ?? `the thread ended with code ${code} (does a module call process.exit?)`;
+    return { type: "failed", code: "MODULE", message: `the task modules do not load: ${why}` };
+  });
+  const found = await Promise.race([answer.promise, died]);
+  clearTimeout(timer);
+  await thread.terminate(1000);
+  if (found.type === "failed") throw new ConfigurationError(found.message, { code: found.code });
+  return found.tasks;
+}
+
+/** As set; else `default` and every channel that a task names. */
+function servedChannels(settings: Settings, tasks: LoadedTasks): readonly ChannelWeight[] {
+  if (settings.channels.length > 0) return settings.channels;
+  return [...new Set(["default", ...tasks.map(({ channel }) => channel)])].map((name) => ({
+    name,
+    weight: 1,
+  }));
+}

@@ -1,0 +1,167 @@
+import { hostname } from "node:os";
+import type { ChannelWeight, Settings } from "../config/settings.ts";
+import { type SolidJobsError, StoreUnavailable, toError } from "../foundation/errors.ts";
+import { newNodeIdentity } from "../foundation/ids.ts";
+import { within } from "../foundation/time.ts";
+import type { Logger } from "../instrumentation/logger.ts";
+import type { NodeSignal, Store } from "../store/store.ts";
+import { Board } from "../worker/board.ts";
+import { ownProof } from "./liveness.ts";
+import { Overseer } from "./overseer.ts";
+import { PulseThread } from "./pulse-thread.ts";
+import { WorkerSeat } from "./worker-seat.ts";
+
+export interface NodeOptions {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly channels: readonly ChannelWeight[];
+  readonly logger: Logger;
+  readonly onSignal: (signal: NodeSignal) => void;
+  /** Declared dead by others: this identity never comes back. */
+  readonly onDeclaredDead: (silentMs: number) => void;
+  readonly onFatal: (error: Error) => void;
+  readonly onSlotsHint: () => void;
+}
+
+/** What a stop came to. */
+export interface StopReport {
+  /** Jobs that had not ended and were put back, uncounted; they run again elsewhere or later. */
+  readonly requeued: number;
+  /** Workers that a native call held longer than the stop could wait. */
+  readonly heldWorkers: readonly number[];
+  /** False when the store was silent: recovery will put back what is left. */
+  readonly hasLeft: boolean;
+}
+
+const storeSilenceMs = 2000;
+const afterAbortMs = 1000;
+
+/**
+ * One incarnation of a node: an identity, a board, a pulse and workers. It starts once and stops once.
+ *
+ *     start  register with the first beat -> the pulse beats -> workers one after the other -> all go
+ *     stop   nothing is reserved any more -> running jobs get the timeout -> their signals are aborted ->
+ *            a second -> their threads are ended -> what remains is put back -> the node leaves
+ */
+export class Node {
+  readonly identity = newNodeIdentity();
+  readonly board: Board;
+  private readonly options: NodeOptions;
+  private readonly seats: readonly WorkerSeat[];
+  private readonly pulse: PulseThread;
+  private overseer: Overseer | undefined;
+  private stopping: Promise<StopReport> | undefined;
+  private readonly hurrying = Promise.withResolvers<void>();
+
+  constructor(options: NodeOptions) {
+    const { settings, store, channels, logger } = options;
+    this.options = options;
+    this.board = Board.create(settings.concurrency, settings.slots);
+    const { identity: node, board } = this;
+    this.pulse = new PulseThread({
+      ...options,
+      node,
+      board,
+      proof: ownProof(),
+      onRecovered: (jobs) => this.tellRecovered(jobs),
+    });
+    this.seats = Array.from({ length: settings.concurrency }, (_, worker) => {
+      const { onSlotsHint, onFatal } = options;
+      return new WorkerSeat({ settings, store, node, board, worker, channels, logger, onSlotsHint, onFatal });
+    });
+  }
+
+  /** Resolves when all workers reserve. When something fails, all of it is undone before it rejects. */
+  async start(): Promise<void> {
+    try {
+      await this.register();
+      await this.pulse.start();
+      for (const seat of this.seats) await seat.start();
+    } catch (error) {
+      await this.stop(0);
+      throw error;
+    }
+    this.overseer = new Overseer({ board: this.board, seats: this.seats, logger: this.options.logger });
+    for (const seat of this.seats) seat.go();
+  }
+
+  /** Nothing more is reserved; running jobs go on. */
+  quiet(): void {
+    this.board.setQuiet();
+    for (const seat of this.seats) seat.send({ type: "quiet" });
+  }
+
+  /** At most `timeoutSeconds` and five seconds, whatever the jobs do. The first call's timeout counts. */
+  stop(timeoutSeconds: number): Promise<StopReport> {
+    this.stopping ??= this.shutDown(timeoutSeconds * 1000);
+    return this.stopping;
+  }
+
+  /** The running stop waits for no job any longer. */
+  hurry(): void {
+    this.hurrying.resolve();
+  }
+
+  private async register(): Promise<void> {
+    const { settings, store, channels } = this.options;
+    const proof = ownProof();
+    await store.register({
+      identity: this.identity,
+      hostname: hostname(),
+      startedAt: Date.now() / 1000,
+      channels: channels.map(({ name }) => name),
+      labels: settings.labels,
+      concurrency: settings.concurrency * settings.slots,
+      ttl: settings.ttl,
+      ...proof,
+    });
+  }
+
+  private async shutDown(timeoutMs: number): Promise<StopReport> {
+    const { store } = this.options;
+    this.board.setQuiet();
+    this.pulse.quiet();
+    const closed = this.answered(store.closeForReservations(this.identity));
+    const drained = Promise.all(this.seats.map((seat) => seat.drain()));
+    await Promise.race([within(timeoutMs, drained, undefined), this.hurrying.promise]);
+    this.abort(drained);
+    await within(afterAbortMs, drained, undefined);
+    this.overseer?.stop();
+    const heldWorkers = await this.endThreads();
+    const isStoreUp = await closed;
+    await this.pulse.stop();
+    const left = isStoreUp ? await this.answered(store.leave(this.identity)) : undefined;
+    return { requeued: left?.requeued ?? 0, heldWorkers, hasLeft: left !== undefined };
+  }
+
+  private abort(drained: Promise<unknown>): void {
+    void drained;
+    for (const seat of this.seats) {
+      seat.send({ type: "abort", reason: "the node stops and the job's time for shutting down is over" });
+    }
+  }
+
+  private async endThreads(): Promise<number[]> {
+    const ended = await Promise.all(this.seats.map((seat) => seat.terminate()));
+    return ended.flatMap((hasEnded, worker) => (hasEnded ? [] : [worker]));
+  }
+
+  /** Undefined when the store does not answer in time, which is logged. */
+  private async answered<T extends object | void>(
+    call: Promise<T>,
+  ): Promise<(T extends void ? true : T) | undefined> {
+    try {
+      const silent = new StoreUnavailable(`the store was silent for ${storeSilenceMs} ms`, { isSent: true });
+      const result = await within<T, SolidJobsError>(storeSilenceMs, call, silent);
+      if (result === silent) throw silent;
+      return (result ?? true) as T extends void ? true : T;
+    } catch (thrown) {
+      this.options.logger.error(`stopping without the store: ${toError(thrown).message}`);
+      return undefined;
+    }
+  }
+
+  private tellRecovered(jobs: Parameters<PulseThread["options"]["onRecovered"]>[0]): void {
+    this.seats[0]?.send({ type: "recovered", jobs });
+  }
+}

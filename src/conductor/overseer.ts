@@ -1,0 +1,73 @@
+import { ThreadDied } from "../foundation/errors.ts";
+import type { Logger } from "../instrumentation/logger.ts";
+import type { Board } from "../worker/board.ts";
+import { pastTimeout, type WorkerSeat } from "./worker-seat.ts";
+
+const intervalMs = 250;
+/** A worker with free slots whose loop stands still this long is replaced (protocol, section 7). */
+const stallMs = 30_000;
+
+/**
+ * Watches the board, where a worker that spins or is silent still shows what it does: ends threads whose
+ * jobs ran past their timeouts, and replaces workers whose loop stands still although they have free slots.
+ */
+export class Overseer {
+  private readonly board: Board;
+  private readonly seats: readonly WorkerSeat[];
+  private readonly logger: Logger;
+  private readonly timer: ReturnType<typeof setInterval>;
+  private readonly seen: { loop: number; at: number }[];
+
+  constructor({ board, seats, logger }: { board: Board; seats: readonly WorkerSeat[]; logger: Logger }) {
+    this.board = board;
+    this.seats = seats;
+    this.logger = logger;
+    this.seen = seats.map(() => ({ loop: -1, at: performance.now() }));
+    this.timer = setInterval(() => this.look(), intervalMs);
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private look(): void {
+    for (const [worker, seat] of this.seats.entries()) {
+      this.endOverdue(worker, seat);
+      this.endStalled(worker, seat);
+    }
+  }
+
+  private endOverdue(worker: number, seat: WorkerSeat): void {
+    const now = Date.now();
+    const overdue = this.board.jobs(worker).filter(({ deadlineMs }) => deadlineMs !== 0 && deadlineMs < now);
+    if (overdue.length === 0) return;
+    this.logger.error("jobs ran past their timeouts: their thread is ended", {
+      worker,
+      jobs: overdue.map(({ id }) => id),
+    });
+    seat.end(pastTimeout(overdue.map(({ slot }) => slot)));
+  }
+
+  private endStalled(worker: number, seat: WorkerSeat): void {
+    const seen = this.seen[worker];
+    if (seen === undefined) return;
+    const loop = this.board.loopCount(worker);
+    const now = performance.now();
+    if (loop !== seen.loop || loop === 0 || this.board.freeSlots(worker) === 0) {
+      seen.loop = loop;
+      seen.at = now;
+      return;
+    }
+    if (now - seen.at < stallMs) return;
+    seen.at = now;
+    const holding = this.board.holdingSlot(worker);
+    this.logger.error("a worker with free slots stands still: it is replaced", {
+      worker,
+      jobs: this.board.jobs(worker),
+    });
+    const error = new ThreadDied(
+      `held the loop of its worker for ${stallMs / 1000} s while other slots were free: its thread was ended`,
+    );
+    seat.end({ error, culprits: holding >= 0 ? [holding] : [] });
+  }
+}

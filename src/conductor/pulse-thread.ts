@@ -1,0 +1,81 @@
+import type { ChannelWeight, Settings } from "../config/settings.ts";
+import { SolidJobsError } from "../foundation/errors.ts";
+import { pause } from "../foundation/time.ts";
+import type { Logger } from "../instrumentation/logger.ts";
+import type { NodeSignal, RecoverReply } from "../store/store.ts";
+import type { Board } from "../worker/board.ts";
+import type { LivenessProof } from "./liveness.ts";
+import type { FromPulse, PulseInit, ToPulse } from "./pulse/messages.ts";
+import { Thread } from "./threads.ts";
+
+export interface PulseOptions {
+  readonly settings: Settings;
+  readonly node: string;
+  readonly proof: LivenessProof;
+  readonly board: Board;
+  readonly channels: readonly ChannelWeight[];
+  readonly logger: Logger;
+  readonly onSignal: (signal: NodeSignal) => void;
+  readonly onDeclaredDead: (silentMs: number) => void;
+  readonly onRecovered: (jobs: RecoverReply["recovered"]) => void;
+}
+
+/** The pulse as the conductor sees it: started, replaced when its thread dies, stopped. */
+export class PulseThread {
+  readonly options: PulseOptions;
+  private thread: Thread<ToPulse, FromPulse> | undefined;
+  private beating = Promise.withResolvers<void>();
+  private isStopping = false;
+
+  constructor(options: PulseOptions) {
+    this.options = options;
+  }
+
+  /** Resolves when the store has accepted its first beat. */
+  async start(): Promise<void> {
+    const { settings, node, proof, board, channels } = this.options;
+    this.beating = Promise.withResolvers();
+    const init: PulseInit = { settings, node, proof, board: board.buffer, channels };
+    const thread = new Thread<ToPulse, FromPulse>("pulse", init);
+    this.thread = thread;
+    thread.listen((message) => this.hear(message));
+    void thread.ended.then(({ reason }) => this.bury(thread, reason));
+    await this.beating.promise;
+  }
+
+  quiet(): void {
+    this.thread?.send({ type: "quiet" });
+  }
+
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    this.thread?.send({ type: "stop" });
+    await this.thread?.ended;
+  }
+
+  private hear(message: FromPulse): void {
+    const { onSignal, onDeclaredDead, onRecovered } = this.options;
+    switch (message.type) {
+      case "beating":
+        return this.beating.resolve();
+      case "failed":
+        return this.beating.reject(new SolidJobsError("PULSE", message.message));
+      case "declared-dead":
+        return onDeclaredDead(message.silentMs);
+      case "signal":
+        return onSignal(message.signal);
+      case "recovered":
+        return onRecovered(message.jobs);
+    }
+  }
+
+  private async bury(thread: Thread<ToPulse, FromPulse>, reason = "its thread ended"): Promise<void> {
+    if (this.thread !== thread) return;
+    this.thread = undefined;
+    this.beating.reject(new SolidJobsError("PULSE", `the heartbeat's thread died: ${reason}`));
+    if (this.isStopping) return;
+    this.options.logger.error(`the heartbeat's thread died and is replaced: ${reason}`);
+    await pause(200);
+    if (!this.isStopping) await this.start().catch(() => {}); // told by the burial of the new one
+  }
+}

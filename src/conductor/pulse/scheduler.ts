@@ -1,0 +1,15 @@
+import type { Logger } from "../../instrumentation/logger.ts";
+import type { Store } from "../../store/store.ts";
+import { Duty } from "./duty.ts";
+
+/** Anybody may plan an earlier job at any time, so the sets are looked at this often at least. */
+const longestPauseMs = 100;
+
+/** Moves due planned jobs and retries into their channels, at most 100 of each a call. */
+export function startScheduler(store: Store, logger: Logger): Duty {
+  return new Duty("the scheduler", logger, async () => {
+    const { nextInMs, problems } = await store.promoteDue();
+    for (const problem of problems) logger.error(`a due job cannot be promoted: ${problem}`);
+    return Math.min(nextInMs ?? longestPauseMs, longestPauseMs);
+  });
+}

@@ -1,0 +1,80 @@
+import type { Settings } from "../config/settings.ts";
+import { decodeEnvelope, type Revision, reviseBytes } from "../envelope/codec.ts";
+import { undecodableEnvelope } from "../envelope/undecodable.ts";
+import { backoffSeconds } from "../failure/backoff.ts";
+import { failureOutcome } from "../failure/outcome.ts";
+import { toError } from "../foundation/errors.ts";
+import type { Logger } from "../instrumentation/logger.ts";
+import type { Executor, Settlement, SettlementOutcome, Store, StoredClaim } from "../store/store.ts";
+
+export interface DeadWorker {
+  readonly executor: Executor;
+  /** What ended it, for the jobs that did. */
+  readonly error: Error;
+  /** The slots whose jobs are known to have ended it; undefined when that is not known. */
+  readonly culprits: readonly number[] | undefined;
+  /** The conductor ended the thread for its culprits: the other jobs are not even suspects. */
+  readonly wasEnded: boolean;
+}
+
+/**
+ * Settles what a dead worker held, by token, after its generation was taken away. Its tasks' own callbacks
+ * are in no thread any more, so the default backoff, or the archive, is what a culprit gets:
+ *
+ * - a job that is known to have ended the thread, or was alone in it: a failure as any other;
+ * - when the thread died and several jobs ran, each may have been the cause: tried again after the first
+ *   backoff, a crash counted, no failure counted, never archived;
+ * - when the conductor ended the thread for a culprit, the others go back to their channels uncounted.
+ *
+ * @returns how many were settled
+ */
+export async function settleDeadWorker(
+  dead: DeadWorker,
+  { store, settings, logger }: { store: Store; settings: Settings; logger: Logger },
+): Promise<number> {
+  const { node, executor } = dead.executor;
+  const claims = await store.revoke(node, executor, { isCrash: !dead.wasEnded });
+  const settlements: Settlement[] = [];
+  for (const claim of claims) {
+    const outcome = await settlementOf(claim, dead, claims.length, { store, settings });
+    const { slot, token, jobId } = claim;
+    settlements.push({ slot, token, jobId, ...outcome });
+    logger.warn("a job's thread died", { job: jobId, outcome: outcome.outcome, error: dead.error });
+  }
+  if (settlements.length > 0) {
+    const reply = await store.cycle({ executor: dead.executor, settlements, slots: [], channels: [] });
+    for (const { settlement, reason } of reply.blocked) {
+      logger.error(`a job cannot be settled and is kept: ${reason}`, { job: settlement.jobId });
+    }
+  }
+  return settlements.length;
+}
+
+async function settlementOf(
+  claim: StoredClaim,
+  dead: DeadWorker,
+  claimCount: number,
+  { store, settings }: { store: Store; settings: Settings },
+): Promise<SettlementOutcome> {
+  const isCulprit = dead.culprits?.includes(claim.slot) ?? claimCount === 1;
+  if (!isCulprit && dead.wasEnded) return { outcome: "requeue" };
+  const bytes = await store.claimedBytes(dead.executor, claim);
+  if (bytes === undefined) return { outcome: "requeue" };
+  if (isCulprit) return failed(bytes, claim, dead.error, settings);
+  return { outcome: "retry", delaySeconds: backoffSeconds(1, settings), payload: bytes };
+}
+
+function failed(bytes: Uint8Array, claim: StoredClaim, error: Error, settings: Settings): SettlementOutcome {
+  const nowMs = Date.now();
+  try {
+    const envelope = decodeEnvelope(new TextDecoder().decode(bytes));
+    const outcome = failureOutcome(envelope, error, { decision: undefined, nowMs, backoff: settings });
+    if (outcome.kind === "drop") return { outcome: "drop" };
+    const payload = reviseBytes(bytes, outcome.revision satisfies Revision);
+    if (outcome.kind === "archive") return { outcome: "archive", payload };
+    return { outcome: "retry", delaySeconds: outcome.delaySeconds, payload };
+  } catch (thrown) {
+    const payload = undecodableEnvelope(bytes, { channel: claim.channel, error: toError(thrown), nowMs });
+    return { outcome: "archive", payload };
+  }
+}

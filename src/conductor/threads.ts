@@ -1,0 +1,79 @@
+import { within } from "../foundation/time.ts";
+
+/** What a thread is for; the entry module runs the program of that name. */
+export type ThreadRole = "worker" | "pulse" | "probe";
+
+/** The first message to a thread, sent once it listens. */
+export interface ThreadInit<I> {
+  readonly role: ThreadRole;
+  readonly init: I;
+}
+
+export interface ThreadEnd {
+  readonly code: number;
+  /** What Bun says of an error that ended it: a text with a code frame and a stack. */
+  readonly reason: string | undefined;
+}
+
+/** Where threads begin. */
+const entry = new URL("./thread.ts", import.meta.url).href;
+/** A thread that has not said hello by then cannot load this library. */
+const helloTimeoutMs = 30_000;
+
+/**
+ * A Web Worker with its traffic in order: nothing is sent before it listens (earlier messages are lost
+ * when a module has a top-level await), and its end is always told once.
+ */
+export class Thread<In, Out> {
+  readonly ended: Promise<ThreadEnd>;
+  private readonly worker: Worker;
+  private readonly hello = Promise.withResolvers<void>();
+  private reason: string | undefined;
+  private hasEnded = false;
+  private onMessage: (message: Out) => void = () => {};
+
+  constructor(role: ThreadRole, init: unknown) {
+    this.worker = new Worker(entry);
+    this.worker.onmessage = ({ data }: MessageEvent) => {
+      if (data !== "hello") return this.onMessage(data as Out);
+      this.worker.postMessage({ role, init } satisfies ThreadInit<unknown>);
+      this.hello.resolve();
+    };
+    this.worker.onerror = (event: ErrorEvent) => {
+      event.preventDefault();
+      this.reason ??= event.message;
+    };
+    this.ended = new Promise((resolve) => {
+      this.worker.addEventListener("close", (event) => {
+        this.hasEnded = true;
+        resolve({ code: (event as CloseEvent).code ?? 1, reason: this.reason });
+      });
+    });
+  }
+
+  /** Gets every message of the thread from now on. */
+  listen(onMessage: (message: Out) => void): void {
+    this.onMessage = onMessage;
+  }
+
+  /** Resolves when the thread listens; false when it ended before. */
+  async listening(): Promise<boolean> {
+    const isUp = Promise.race([this.hello.promise.then(() => true), this.ended.then(() => false)]);
+    return within(helloTimeoutMs, isUp, false);
+  }
+
+  send(message: In): void {
+    if (!this.hasEnded) this.worker.postMessage(message);
+  }
+
+  /** Ends it at once. False when it has not ended within `ms`: a native call holds it. */
+  async terminate(ms: number): Promise<boolean> {
+    if (this.hasEnded) return true;
+    this.worker.terminate();
+    return within(
+      ms,
+      this.ended.then(() => true),
+      false,
+    );
+  }
+}

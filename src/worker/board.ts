@@ -1,0 +1,223 @@
+/**
+ * What all threads of a node see of each other without a message: one block of shared memory. The
+ * conductor reads in it what a spinning or silent worker no longer tells.
+ *
+ * Who writes what:
+ *
+ *     idle        workers: how many wait for work with a free slot; who wakes one counts it out
+ *     turns       workers: cycles that ended; reserved: jobs they got
+ *     quiet       main: nobody reserves
+ *     per worker  the worker: its loop's counter, its free slots, the slot whose code holds the loop, idle;
+ *                 who wakes it (the pulse, or a worker that found more than it could take): its wake count
+ *     per slot    the worker: started at, deadline (epoch ms, 0 none), the job's id
+ */
+export class Board {
+  readonly buffer: SharedArrayBuffer;
+  readonly workers: number;
+  readonly slots: number;
+  private readonly cells: Int32Array;
+  private readonly times: Float64Array;
+  private readonly ids: Uint8Array;
+  private lastWoken = -1;
+
+  private constructor(buffer: SharedArrayBuffer, workers: number, slots: number) {
+    this.buffer = buffer;
+    this.workers = workers;
+    this.slots = slots;
+    const { cells, times } = layout(workers, slots);
+    this.cells = new Int32Array(buffer, 0, cells);
+    this.times = new Float64Array(buffer, cells * 4, times);
+    this.ids = new Uint8Array(buffer, cells * 4 + times * 8);
+  }
+
+  static create(workers: number, slots: number): Board {
+    const { cells, times, idBytes } = layout(workers, slots);
+    return new Board(new SharedArrayBuffer(cells * 4 + times * 8 + idBytes), workers, slots);
+  }
+
+  static over(buffer: SharedArrayBuffer, workers: number, slots: number): Board {
+    return new Board(buffer, workers, slots);
+  }
+
+  // ------------------------------------------------------------------------------ waking
+
+  /** A worker's own wake count: read before an empty cycle, so that no wake is missed. */
+  wakeCount(worker: number): number {
+    return Atomics.load(this.cells, this.workerCell(worker, perWorker.wake));
+  }
+
+  /** Wakes one idle worker, each in its turn. False when none is idle. */
+  wakeOne(): boolean {
+    for (let i = 0; i < this.workers; i++) {
+      const worker = (this.lastWoken + 1 + i) % this.workers;
+      if (!this.endIdle(worker)) continue;
+      this.lastWoken = worker;
+      Atomics.add(this.cells, this.workerCell(worker, perWorker.wake), 1);
+      Atomics.notify(this.cells, this.workerCell(worker, perWorker.wake));
+      return true;
+    }
+    return false;
+  }
+
+  /** Resolves when the worker's wake count is no longer `seen`, or after `timeoutMs`. */
+  woken(worker: number, seen: number, timeoutMs: number): Promise<void> {
+    return changed(this.cells, this.workerCell(worker, perWorker.wake), seen, timeoutMs);
+  }
+
+  get idleWorkers(): number {
+    return Atomics.load(this.cells, cell.idle);
+  }
+
+  beginIdle(worker: number): void {
+    if (Atomics.compareExchange(this.cells, this.workerCell(worker, perWorker.idle), 0, 1) !== 0) return;
+    Atomics.add(this.cells, cell.idle, 1);
+    Atomics.notify(this.cells, cell.idle);
+  }
+
+  /** False when it was not idle, or somebody else has ended it. */
+  endIdle(worker: number): boolean {
+    if (Atomics.compareExchange(this.cells, this.workerCell(worker, perWorker.idle), 1, 0) !== 1)
+      return false;
+    Atomics.sub(this.cells, cell.idle, 1);
+    return true;
+  }
+
+  /** Resolves when some worker is idle, or after `timeoutMs`. */
+  someIdle(timeoutMs: number): Promise<void> {
+    return changed(this.cells, cell.idle, 0, timeoutMs);
+  }
+
+  get reservedCount(): number {
+    return Atomics.load(this.cells, cell.reserved);
+  }
+
+  get turnCount(): number {
+    return Atomics.load(this.cells, cell.turns);
+  }
+
+  countTurn(reserved: number): void {
+    if (reserved > 0) Atomics.add(this.cells, cell.reserved, reserved);
+    Atomics.add(this.cells, cell.turns, 1);
+    Atomics.notify(this.cells, cell.turns);
+  }
+
+  /** Resolves when a cycle ended since `seen`, or after `timeoutMs`. */
+  turned(seen: number, timeoutMs: number): Promise<void> {
+    return changed(this.cells, cell.turns, seen, timeoutMs);
+  }
+
+  get isQuiet(): boolean {
+    return Atomics.load(this.cells, cell.quiet) === 1;
+  }
+
+  setQuiet(): void {
+    Atomics.store(this.cells, cell.quiet, 1);
+  }
+
+  // ------------------------------------------------------------------------------ a worker
+
+  /** The worker's event loop has turned. */
+  tick(worker: number): void {
+    Atomics.add(this.cells, this.workerCell(worker, perWorker.loop), 1);
+  }
+
+  loopCount(worker: number): number {
+    return Atomics.load(this.cells, this.workerCell(worker, perWorker.loop));
+  }
+
+  setFree(worker: number, free: number): void {
+    Atomics.store(this.cells, this.workerCell(worker, perWorker.free), free);
+  }
+
+  freeSlots(worker: number): number {
+    return Atomics.load(this.cells, this.workerCell(worker, perWorker.free));
+  }
+
+  /** The slot whose code runs at this moment, or -1. */
+  holdingSlot(worker: number): number {
+    return Atomics.load(this.cells, this.workerCell(worker, perWorker.holding)) - 1;
+  }
+
+  setHolding(worker: number, slot: number): void {
+    Atomics.store(this.cells, this.workerCell(worker, perWorker.holding), slot + 1);
+  }
+
+  /** A new thread begins in a dead one's place. */
+  clearWorker(worker: number): void {
+    this.endIdle(worker);
+    for (const name of Object.values(perWorker)) Atomics.store(this.cells, this.workerCell(worker, name), 0);
+    for (let slot = 0; slot < this.slots; slot++) this.endJob(worker, slot);
+  }
+
+  // ------------------------------------------------------------------------------ a slot
+
+  beginJob(worker: number, slot: number, job: { id: string; startedAtMs: number; deadlineMs: number }): void {
+    const at = this.slotIndex(worker, slot);
+    const bytes = this.ids.subarray(at * idBytesPerSlot, (at + 1) * idBytesPerSlot);
+    const { written } = encoder.encodeInto(job.id, bytes);
+    if (written < idBytesPerSlot) bytes[written] = 0;
+    this.times[at * 2 + 1] = job.deadlineMs;
+    this.times[at * 2] = job.startedAtMs;
+  }
+
+  endJob(worker: number, slot: number): void {
+    const at = this.slotIndex(worker, slot);
+    this.times[at * 2] = 0;
+    this.times[at * 2 + 1] = 0;
+  }
+
+  /** The jobs that a worker's slots hold now. */
+  jobs(worker: number): SlotJob[] {
+    const found: SlotJob[] = [];
+    for (let slot = 0; slot < this.slots; slot++) {
+      const at = this.slotIndex(worker, slot);
+      const startedAtMs = this.times[at * 2] ?? 0;
+      if (startedAtMs === 0) continue;
+      const bytes = this.ids.slice(at * idBytesPerSlot, (at + 1) * idBytesPerSlot);
+      const end = bytes.indexOf(0);
+      const id = new TextDecoder().decode(end === -1 ? bytes : bytes.subarray(0, end));
+      found.push({ slot, id, startedAtMs, deadlineMs: this.times[at * 2 + 1] ?? 0 });
+    }
+    return found;
+  }
+
+  /** Slots at work in the whole node. */
+  get busy(): number {
+    let busy = 0;
+    for (let at = 0; at < this.workers * this.slots; at++) if (this.times[at * 2] !== 0) busy++;
+    return busy;
+  }
+
+  private workerCell(worker: number, name: number): number {
+    return nodeCells + worker * cellsPerWorker + name;
+  }
+
+  private slotIndex(worker: number, slot: number): number {
+    return worker * this.slots + slot;
+  }
+}
+
+export interface SlotJob {
+  readonly slot: number;
+  readonly id: string;
+  readonly startedAtMs: number;
+  /** When the thread may be ended for it; 0: never. */
+  readonly deadlineMs: number;
+}
+
+const cell = { idle: 0, turns: 1, reserved: 2, quiet: 3 } as const;
+const nodeCells = 8;
+const perWorker = { loop: 0, free: 1, holding: 2, idle: 3, wake: 4 } as const;
+const cellsPerWorker = 6; // even: the times that follow need an address divisible by eight
+const idBytesPerSlot = 64;
+const encoder = new TextEncoder();
+
+function layout(workers: number, slots: number): { cells: number; times: number; idBytes: number } {
+  const cells = nodeCells + workers * cellsPerWorker;
+  return { cells, times: workers * slots * 2, idBytes: workers * slots * idBytesPerSlot };
+}
+
+async function changed(cells: Int32Array, index: number, seen: number, timeoutMs: number): Promise<void> {
+  const wait = Atomics.waitAsync(cells, index, seen, timeoutMs);
+  if (wait.async) await wait.value;
+}

@@ -1,0 +1,187 @@
+import type { LifecycleCallback } from "../config/hooks.ts";
+import { adoptSettings, processConfiguration } from "../config/process.ts";
+import { threadEmitter, threadLogger } from "../config/thread-parts.ts";
+import { SolidJobsError, toError } from "../foundation/errors.ts";
+import type { Emitter } from "../instrumentation/emitter.ts";
+import type { Logger } from "../instrumentation/logger.ts";
+import { close as closePublishing } from "../publisher/process-publisher.ts";
+import { storeFor } from "../store/open.ts";
+import type { Store } from "../store/store.ts";
+import { loadTasks } from "../task/loader.ts";
+import { Board } from "./board.ts";
+import { ChannelPicker } from "./channel-order.ts";
+import { Executor } from "./executor.ts";
+import { Failing } from "./failing.ts";
+import { WorkerLoop } from "./loop.ts";
+import type { FromWorker, ToWorker, WorkerInit } from "./messages.ts";
+import { RunningReport } from "./running-report.ts";
+import { guardAgainstStrays } from "./strays.ts";
+
+export type Say = (message: FromWorker) => void;
+
+/**
+ * What a worker thread does: load the modules, run `startup`, open a connection, say `ready`, wait for
+ * `go`, run the loop until told to drain, run `shutdown`, say `drained`.
+ */
+export class WorkerProgram {
+  private readonly init: WorkerInit;
+  private readonly say: Say;
+  private readonly board: Board;
+  private readonly logger: Logger;
+  private parts: Parts | undefined;
+  private readonly go = Promise.withResolvers<void>();
+  private quieting: Promise<void> | undefined;
+
+  constructor(init: WorkerInit, say: Say) {
+    this.init = init;
+    this.say = say;
+    this.board = Board.over(init.board, init.settings.concurrency, init.settings.slots);
+    adoptSettings(init.settings);
+    this.logger = threadLogger().with({ worker: init.executor });
+  }
+
+  /** Resolves when the thread has nothing left to do. */
+  async run(): Promise<void> {
+    try {
+      this.parts = await this.prepare();
+    } catch (error) {
+      this.say(failure(error));
+      return;
+    }
+    this.say({ type: "ready" });
+    await this.go.promise;
+    const { loop, report, store } = this.parts;
+    const ticking = this.watchLoop();
+    try {
+      await loop.run();
+      await report.stop();
+      await this.quieting;
+      await this.call("shutdown", processConfiguration().hooks.shutdown);
+      await closePublishing();
+    } finally {
+      clearInterval(ticking);
+      await store.close();
+    }
+    this.say({ type: "drained" });
+  }
+
+  obey(message: ToWorker): void {
+    const { parts } = this;
+    switch (message.type) {
+      case "go":
+        return this.go.resolve();
+      case "quiet":
+        parts?.loop.stopReserving();
+        return this.quiet();
+      case "drain":
+        parts?.loop.drain();
+        this.quiet();
+        return this.go.resolve();
+      case "abort":
+        for (const execution of parts?.executor.running.values() ?? []) execution.interrupt(message.reason);
+        return;
+      case "recovered":
+        for (const { jobId: id, channel, crashes } of message.jobs) {
+          parts?.emitter.emit({ name: "job.recovered", job: { id, channel }, crashes });
+        }
+    }
+  }
+
+  private async prepare(): Promise<Parts> {
+    const { settings, node, executor: name, generation, worker, channels } = this.init;
+    await loadTasks(settings.require);
+    const { hooks } = processConfiguration();
+    const emitter = threadEmitter();
+    const store = storeFor(settings);
+    const failing = new Failing({
+      settings,
+      logger: this.logger,
+      errorHandlers: hooks.errorHandlers,
+      exactBytes: (reservation) => store.claimedBytes(executorName, reservation),
+    });
+    const executorName = { node, executor: name, generation };
+    const { board, logger } = this;
+    const interceptors = hooks.executeInterceptors;
+    const executor = new Executor({ settings, logger, emitter, interceptors, failing, board, worker });
+    guardAgainstStrays({ executor, failing, logger });
+    await this.callOrThrow(hooks.startup);
+    await store.serverIdentity();
+    const loop = new WorkerLoop({
+      settings,
+      store,
+      name: executorName,
+      worker,
+      board,
+      executor,
+      picker: new ChannelPicker(channels, settings.channelOrder),
+      emitter,
+      logger,
+      onRetired: () => this.say({ type: "retired" }),
+      onSlotsHint: () => this.say({ type: "slots-hint" }),
+    });
+    return {
+      loop,
+      executor,
+      store,
+      emitter,
+      report: new RunningReport({ store, name: executorName, executor, logger }),
+    };
+  }
+
+  private quiet(): void {
+    this.quieting ??= this.call("quiet", processConfiguration().hooks.quiet);
+  }
+
+  private async call(point: string, callbacks: readonly LifecycleCallback[]): Promise<void> {
+    for (const callback of callbacks) {
+      try {
+        await callback();
+      } catch (thrown) {
+        this.logger.error(`a ${point} callback threw`, { error: toError(thrown) });
+      }
+    }
+  }
+
+  /** A worker whose `startup` fails must not run jobs. */
+  private async callOrThrow(callbacks: readonly LifecycleCallback[]): Promise<void> {
+    for (const callback of callbacks) await callback();
+  }
+
+  /** Turns the board's counter while the event loop turns, and says which jobs held it for long. */
+  private watchLoop(): ReturnType<typeof setInterval> {
+    let expectedAt = performance.now() + tickMs;
+    return setInterval(() => {
+      const lateMs = performance.now() - expectedAt;
+      expectedAt = performance.now() + tickMs;
+      this.board.tick(this.init.worker);
+      const jobs = [...(this.parts?.executor.running.values() ?? [])].map(({ envelope }) => envelope.id);
+      if (lateMs < heldMs || this.init.settings.slots === 1 || jobs.length === 0) return;
+      this.logger.warn(
+        `the loop was held for ${Math.round(lateMs)} ms; one of these jobs does it after an await`,
+        {
+          jobs,
+        },
+      );
+    }, tickMs);
+  }
+}
+
+const tickMs = 1000;
+const heldMs = 1000;
+
+interface Parts {
+  readonly loop: WorkerLoop;
+  readonly executor: Executor;
+  readonly store: Store;
+  readonly emitter: Emitter;
+  readonly report: RunningReport;
+}
+
+function failure(thrown: unknown): FromWorker & { type: "failed" } {
+  const error = toError(thrown);
+  return {
+    type: "failed",
+    code: error instanceof SolidJobsError ? error.code : "STARTUP",
+    message: error.message,
+  };
+}
