@@ -54,7 +54,9 @@ test("bun.lock is in step with package.json and holds no address", async () => {
 });
 
 test("every script begins with its purpose, KEYS, ARGV and what it returns", async () => {
-  for (const file of filesOf("lua/**/*.lua")) {
+  const scripts = filesOf("lua/**/*.lua");
+  expect(scripts).toContain("lua/cycle.lua");
+  for (const file of scripts) {
     const source = await Bun.file(join(root, file)).text();
     const header = /^(?:#!lua[^\n]*\n)?((?:--[^\n]*\n)+)/.exec(source)?.[1] ?? "";
     expect({ file, header }).toEqual({

@@ -7,39 +7,38 @@ export interface Import {
   readonly name: string;
   /** The file it points to, relative to the repository; undefined for a package. */
   readonly to: string | undefined;
+  /** The entry of a thread, named to `new URL(..., import.meta.url)` and not imported. */
+  readonly isEntry: boolean;
 }
 
 const root = join(import.meta.dir, "..", "..");
 
-/**
- * Every import of the files that match, type imports and re-exports included, and every file that is named
- * to a `new URL(..., import.meta.url)`, as worker entries are.
- */
+/** Every import of the files that match, type imports and re-exports included, and every thread entry. */
 export async function importsOf(glob: string): Promise<Import[]> {
-  const files = [...new Bun.Glob(glob).scanSync({ cwd: root })].sort();
-  const found = await Promise.all(
-    files.map(async (from) =>
-      moduleNames(await Bun.file(join(root, from)).text()).map((name) => ({ from, name })),
-    ),
-  );
-  return found.flat().map(({ from, name }) => ({ from, name, to: target(from, name) }));
+  const found = filesOf(glob).map(async (from) => {
+    const source = await Bun.file(join(root, from)).text();
+    return [...imported(from, source, importForms, false), ...imported(from, source, [entryForm], true)];
+  });
+  return (await Promise.all(found)).flat();
 }
 
 export function filesOf(glob: string): string[] {
   return [...new Bun.Glob(glob).scanSync({ cwd: root })].sort();
 }
 
-const forms = [
+const importForms = [
   /^(?:import|export)\b[^"';]*?\bfrom\s+"([^"]+)"/gm,
   /^import\s+"([^"]+)"/gm,
   /\bimport\(\s*"([^"]+)"/g,
   /\brequire\(\s*"([^"]+)"/g,
-  /\bnew URL\(\s*"(\.[^"]+)"\s*,\s*import\.meta\.url/g,
 ];
+const entryForm = /\bnew URL\(\s*"(\.[^"]+)"\s*,\s*import\.meta\.url/g;
 
-function moduleNames(source: string): string[] {
+function imported(from: string, source: string, forms: readonly RegExp[], isEntry: boolean): Import[] {
   const code = source.replace(/^\s*(?:\/\*\*[\s\S]*?\*\/|\/\/.*)$/gm, "");
-  return forms.flatMap((form) => [...code.matchAll(form)].map((match) => match[1]!));
+  return forms
+    .flatMap((form) => [...code.matchAll(form)].map((match) => match[1]!))
+    .map((name) => ({ from, name, to: target(from, name), isEntry }));
 }
 
 function target(from: string, name: string): string | undefined {
