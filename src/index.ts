@@ -1,3 +1,19 @@
+export type { BulkOptions, PurgeResult, RequeueAllResult } from "./catalog/bulk.ts";
+export { Catalog, type Counters, type WalkControl } from "./catalog/catalog.ts";
+export type { CatalogSet, EntryReference } from "./catalog/catalog-set.ts";
+export type { CatalogEntry } from "./catalog/entry.ts";
+export { type IntegrityCheckOptions, integrityCheck } from "./catalog/integrity.ts";
+export type {
+  ClaimFault,
+  DuplicateJob,
+  IntegrityReport,
+  InvalidClaim,
+  JobState,
+  MalformedEntry,
+  OrphanedPayload,
+} from "./catalog/integrity-report.ts";
+export type { IntegrityOptions } from "./catalog/integrity-run.ts";
+export type { JobLocation } from "./catalog/locate.ts";
 export { Conductor, type ConductorOptions, type NodeDescription } from "./conductor/conductor.ts";
 export type { StopReport } from "./conductor/node.ts";
 export type { GivenChannel, GivenSettings } from "./config/given.ts";
@@ -37,6 +53,18 @@ export type {
 } from "./interceptor/contexts.ts";
 export type { Interceptor } from "./interceptor/onion.ts";
 export { close } from "./publisher/process-publisher.ts";
+export type {
+  ChannelView,
+  ClaimHolder,
+  ClaimRecord,
+  ClaimView,
+  EntryPlace,
+  ExecutionView,
+  NodeView,
+  RequeueResult,
+  StoredCounters,
+  StoredEntry,
+} from "./store/catalog-store.ts";
 export type { Enqueuer } from "./task/enqueuer.ts";
 export { Task } from "./task/task.ts";
 export type {

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { RedisServer } from "../support/redis-server.ts";
+
+const main = join(import.meta.dir, "..", "..", "examples", "demo", "main.ts");
+/** Enough that some fail and some are scheduled. */
+const fileCount = 45;
+
+let folder: string;
+let tree: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "demo-test-"));
+  tree = join(folder, "tree");
+  mkdirSync(join(folder, "tmp"));
+  for (let index = 0; index < fileCount; index++) {
+    await Bun.write(join(tree, `part ${index % 3}`, `file é ${index}.txt`), "line\n".repeat(index * 100));
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function demo(...args: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+  const run = Bun.spawn([process.execPath, main, ...args], {
+    env: { ...process.env, TMPDIR: join(folder, "tmp") },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr, exitCode] = await Promise.all([run.stdout.text(), run.stderr.text(), run.exited]);
+  return { exitCode, stdout, stderr };
+}
+
+describe("the demo", () => {
+  test("runs one job per file, retries, keeps its schedule and finds everything in order", async () => {
+    const { exitCode, stdout, stderr } = await demo(tree, "--concurrency", "2");
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toContain(`files       ${fileCount} in ${tree}`);
+    expect(stdout).toMatch(/^retries {5}4, of 3 jobs that fail on purpose$/m);
+    expect(stdout).toMatch(/^scheduled {3}3 jobs, begun \d+ ms after their time/m);
+    expect(stdout).toMatch(/^worker 1 /m);
+    expect(stdout).toContain(`${fileCount} of ${fileCount} equal an independent computation`);
+    expect(stdout).toMatch(/^integrity {3}sound/m);
+  });
+
+  test("leaves nothing behind: no file, and no key in a Redis that was given", async () => {
+    const server = await RedisServer.start();
+    try {
+      await server.send("SET", "mine", "untouched");
+      const { exitCode } = await demo(tree, "--url", server.url);
+      expect(exitCode).toBe(0);
+      expect(await server.send("KEYS", "*")).toEqual(["mine"]);
+    } finally {
+      await server.stop();
+    }
+    expect(readdirSync(join(folder, "tmp"))).toEqual([]);
+  });
+
+  test.each([
+    ["a path that does not exist", "missing"],
+    ["a tree without files", "tmp"],
+  ])("refuses %s with one line", async (_, name) => {
+    const { exitCode, stdout, stderr } = await demo(join(folder, name));
+    expect(exitCode).toBe(1);
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(/^demo: [^\n]+\n$/);
+  });
+});
