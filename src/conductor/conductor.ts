@@ -2,8 +2,9 @@ import type { GivenSettings } from "../config/given.ts";
 import { processConfiguration } from "../config/process.ts";
 import { settingsFrom } from "../config/resolve.ts";
 import type { ChannelWeight, Settings } from "../config/settings.ts";
-import { ConfigurationError, SolidJobsError, toError } from "../foundation/errors.ts";
+import { ConfigurationError, SolidJobsError, StoreUnavailable, toError } from "../foundation/errors.ts";
 import type { Service } from "../foundation/service.ts";
+import { pause } from "../foundation/time.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import { createLogger } from "../instrumentation/logger-output.ts";
 import { storeFor } from "../store/open.ts";
@@ -54,6 +55,7 @@ export class Conductor implements Service {
   private changing: Promise<unknown> = Promise.resolve();
   private descriptionNow: NodeDescription | undefined;
   private hasHinted = false;
+  private hasFailed = false;
 
   /** @throws ConfigurationError for settings that cannot be used */
   constructor(options: ConductorOptions) {
@@ -106,7 +108,7 @@ export class Conductor implements Service {
   /**
    * A new incarnation with freshly loaded modules, after the running jobs have ended or their time is up.
    *
-   * @throws ConfigurationError when the modules do not load; nothing runs then until the next restart
+   * @throws ConfigurationError when the modules do not load; the present incarnation goes on then
    */
   async restart(): Promise<void> {
     await this.replaceNode("the modules changed");
@@ -117,7 +119,7 @@ export class Conductor implements Service {
       this.store = storeFor(this.settings);
       const { version, warnings } = await this.store.open();
       for (const warning of warnings) this.logger.warn(warning);
-      await this.startNode(version);
+      await this.startNode(version, await loadedTasks(this.settings));
     } catch (error) {
       await this.store?.close();
       this.finish(1);
@@ -125,10 +127,9 @@ export class Conductor implements Service {
     }
   }
 
-  private async startNode(version: string): Promise<void> {
+  private async startNode(version: string, tasks: LoadedTasks): Promise<void> {
     const { settings, store } = this;
     if (store === undefined) return;
-    const tasks = await loadedTasks(settings);
     const channels = servedChannels(settings, tasks);
     const node = new Node({
       settings,
@@ -162,7 +163,7 @@ export class Conductor implements Service {
     if (report.heldWorkers.length > 0) {
       this.logger.error("native calls still hold workers", { workers: report.heldWorkers });
     }
-    this.finish(report.hasLeft ? 0 : 1);
+    this.finish(report.hasLeft && !this.hasFailed ? 0 : 1);
     return report;
   }
 
@@ -181,23 +182,37 @@ export class Conductor implements Service {
     }
   }
 
-  /** One change at a time. */
+  /** One change at a time. The modules are loaded first, so that a fault in one stops nothing. */
   private replaceNode(reason: string): Promise<void> {
     const change = this.changing.then(async () => {
       if (this.stopping !== undefined) return;
+      const tasks = await loadedTasks(this.settings);
       await this.node?.stop(this.settings.timeout);
-      const { version } = this.descriptionNow ?? { version: "" };
       this.logger.info(`beginning again: ${reason}`);
-      await this.startNode(version);
+      await this.startPatiently(tasks);
     });
     this.changing = change.catch(() => {});
     return change;
   }
 
+  /** A store that is away for a moment does not end a node that ran already. */
+  private async startPatiently(tasks: LoadedTasks): Promise<void> {
+    for (let failures = 0; this.stopping === undefined; failures++) {
+      try {
+        return await this.startNode(this.descriptionNow?.version ?? "", tasks);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        if (failures === 0)
+          this.logger.warn(`the node begins again as soon as the store answers: ${error.message}`);
+        await pause(Math.min(100 * 2 ** failures, 2000));
+      }
+    }
+  }
+
   private async fail(error: Error): Promise<void> {
     this.logger.error(`the node cannot go on: ${error.message}`, { error });
+    this.hasFailed = true;
     await this.stop();
-    this.finish(1);
   }
 
   private obey(signal: NodeSignal): void {

@@ -6,6 +6,7 @@ import { within } from "../foundation/time.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import type { NodeSignal, Store } from "../store/store.ts";
 import { Board } from "../worker/board.ts";
+import { nodeEnded, nodeLives, recoverEarlierSelves } from "./earlier-self.ts";
 import { ownProof } from "./liveness.ts";
 import { Overseer } from "./overseer.ts";
 import { PulseThread } from "./pulse-thread.ts";
@@ -74,7 +75,9 @@ export class Node {
   /** Resolves when all workers reserve. When something fails, all of it is undone before it rejects. */
   async start(): Promise<void> {
     try {
+      nodeLives(this.identity);
       await this.register();
+      await recoverEarlierSelves(this.options.store, this.identity);
       await this.pulse.start();
       for (const seat of this.seats) await seat.start();
     } catch (error) {
@@ -130,6 +133,7 @@ export class Node {
     const heldWorkers = await this.endThreads();
     const isStoreUp = await closed;
     await this.pulse.stop();
+    nodeEnded(this.identity);
     const left = isStoreUp ? await this.answered(store.leave(this.identity)) : undefined;
     return { requeued: left?.requeued ?? 0, heldWorkers, hasLeft: left !== undefined };
   }

@@ -20,7 +20,13 @@ self.onmessage = async ({ data }: MessageEvent) => {
   const begun = await begin(role, init, say);
   obey = begun.obey;
   for (const message of early) begun.obey(message);
-  await begun.finished;
+  try {
+    await begun.finished;
+  } catch (thrown) {
+    say({ type: "broken", message: Bun.inspect(thrown) });
+    await Bun.sleep(0); // let the message go
+    process.exit(1);
+  }
   process.exit(0);
 };
 

@@ -129,7 +129,7 @@ export class WorkerSeat {
       case "ready":
         return this.readiness.resolve();
       case "failed":
-        return this.readiness.reject(new ConfigurationError(message.message, { code: message.code }));
+        return this.readiness.reject(bootFailure(message));
       case "slots-hint":
         return onSlotsHint();
       case "broken":
@@ -191,13 +191,20 @@ export class WorkerSeat {
         return logger.info("a worker was replaced", { worker });
       } catch (thrown) {
         const error = toError(thrown);
-        if (error instanceof ConfigurationError) return onFatal(error);
-        if (!(error instanceof SolidJobsError)) return onFatal(error);
         if (error instanceof ThreadDied) return; // its own burial goes on from here
+        if (error instanceof ConfigurationError || !(error instanceof SolidJobsError)) return onFatal(error);
+        if (failures === 0) logger.error(`a worker is not replaced yet: ${error.message}`, { worker });
         await pause(Math.min(100 * 2 ** failures, 2000));
       }
     }
   }
+}
+
+/** Modules and options stay wrong until they are changed; a `startup` callback or the store may do better. */
+function bootFailure({ code, message }: Extract<FromWorker, { type: "failed" }>): SolidJobsError {
+  if (code === "STORE_UNAVAILABLE") return new StoreUnavailable(message, { isSent: false });
+  if (code === "STARTUP") return new SolidJobsError(code, `a startup callback failed: ${message}`);
+  return new ConfigurationError(message, { code });
 }
 
 function death({ code, reason }: ThreadEnd): ThreadDied {

@@ -1,6 +1,6 @@
 import type { Logger } from "../../instrumentation/logger.ts";
 import type { NodeSighting, Orphan, RecoverReply, RecoverRequest, Store } from "../../store/store.ts";
-import { isEarlierSelf, isProvenDead, type LivenessProof } from "../liveness.ts";
+import { isProvenDead, type LivenessProof } from "../liveness.ts";
 import { Duty } from "./duty.ts";
 
 /** Dead processes of this machine are looked for this often; it costs one small read of each node. */
@@ -57,7 +57,7 @@ export class Recoverer {
         await store.sightNodes(cursor);
       for (const node of page.nodes) {
         if (node.identity === own || signal.aborted) continue;
-        const isProven = isProvenDead(node, proof) || isEarlierSelf(node, proof);
+        const isProven = isProvenDead(node, proof);
         if (isProven || isAgeDue)
           await this.recover({ identity: node.identity, judge: own, isProven }, signal);
       }

@@ -40,6 +40,7 @@ export interface RedisStoreOptions extends ArchiveLimits {
 const judgeSteadyMs = 10_000;
 /** A pause between two beats that counts as a gap: two beats missed. */
 const beatGapSeconds = 7;
+const sightingsKept = 1000;
 const claimsPerStep = 100;
 const bytesPerStep = 1024 * 1024;
 
@@ -51,6 +52,7 @@ export class RedisStore implements Store {
   private readonly keys: RedisKeys;
   private readonly redis: RedisAddress;
   private readonly connection: RedisConnection;
+  private readonly sightings = new Map<string, NodeSighting>();
 
   constructor(options: RedisStoreOptions) {
     this.options = options;
@@ -257,17 +259,25 @@ export class RedisStore implements Store {
   async sightNodes(cursor = "0"): Promise<{ nodes: readonly NodeSighting[]; cursor: string | undefined }> {
     const reply = await this.connection.call("SSCAN", [this.keys.nodes, cursor, "COUNT", 100]);
     const [next, identities] = reply as [string, string[]];
-    const infos = await Promise.all(identities.map((identity) => this.nodeInfo(identity)));
-    const nodes = identities.map((identity, i) => sightingFrom(identity, infos[i]));
+    const nodes = await Promise.all(identities.map((identity) => this.sighting(identity)));
     return { nodes, cursor: next === "0" ? undefined : next };
   }
 
-  /** Nothing where the node's key is spoilt: one node must not hide the others. */
-  private async nodeInfo(identity: string): Promise<unknown> {
+  /**
+   * A node's `info` never changes, so it is read once. Nothing where its key is spoilt: one node must not
+   * hide the others.
+   */
+  private async sighting(identity: string): Promise<NodeSighting> {
+    const known = this.sightings.get(identity);
+    if (known !== undefined) return known;
     try {
-      return await this.connection.call("HGET", [this.keys.node(identity), "info"]);
+      const info = await this.connection.call("HGET", [this.keys.node(identity), "info"]);
+      const sighting = sightingFrom(identity, info);
+      if (this.sightings.size >= sightingsKept) this.sightings.clear();
+      if (info !== null) this.sightings.set(identity, sighting);
+      return sighting;
     } catch (error) {
-      if (error instanceof StoreError) return undefined;
+      if (error instanceof StoreError) return { identity };
       throw error;
     }
   }
