@@ -17,7 +17,7 @@ import { storeIntegrity } from "./integrity.ts";
 import { demoRedis } from "./redis.ts";
 import { ResultReader } from "./result-log.ts";
 import { count, summary, table } from "./summary.ts";
-import { awaitResults, missingResults, publishWorkload, type Workload } from "./workload.ts";
+import { awaitResults, missingResults, publishWorkload, punctual, type Workload } from "./workload.ts";
 
 const problemsShown = 10;
 
@@ -46,19 +46,19 @@ async function demo({ root, url, concurrency }: Options, interrupted: AbortSigna
   if (skipped.length > 0)
     console.log(`left out: ${count(skipped.length)} files that cannot be read or are too large`);
   const prefix = `solid_jobs_demo_${crypto.randomUUID()}:`;
-  const resultFolder = mkdtempSync(join(tmpdir(), "solid-jobs-demo-"));
   const redis = await demoRedis(url, prefix);
-  configure({ url: redis.url, prefix, concurrency, logLevel: "error" });
+  const resultFolder = mkdtempSync(join(tmpdir(), "solid-jobs-demo-"));
   try {
+    configure({ url: redis.url, prefix, concurrency, logLevel: "error" });
     const reader = new ResultReader(resultFolder);
     const { workload, seconds } = await run(files, resultFolder, reader, interrupted);
     if (interrupted.aborted) return ["interrupted"];
     console.log(summary({ root, results: reader.results, seconds, dueMs: workload.dueMs }));
     return await problems(workload, reader);
   } finally {
+    rmSync(resultFolder, { recursive: true, force: true });
     await close();
     await redis.remove();
-    rmSync(resultFolder, { recursive: true, force: true });
   }
 }
 
@@ -69,7 +69,11 @@ async function run(
   reader: ResultReader,
   interrupted: AbortSignal,
 ): Promise<{ workload: Workload; seconds: number }> {
-  const conductor = new Conductor({ require: [join(import.meta.dir, "jobs.ts")] });
+  const conductor = new Conductor({
+    require: [join(import.meta.dir, "jobs.ts")],
+    channels: [punctual, "default"],
+    channelOrder: "priority",
+  });
   await conductor.start();
   try {
     const start = performance.now();

@@ -52,7 +52,8 @@ function scheduled({ results, dueMs }: DemoOutcome): string {
     .sort((a, b) => a - b);
   if (lateMs.length === 0) return "none";
   const median = lateMs[Math.floor(lateMs.length / 2)]!;
-  return `${count(lateMs.length)} jobs, begun ${count(median)} ms after their time (median), ${count(lateMs.at(-1)!)} ms at most`;
+  const late = `${count(median)} ms after their time (median), ${count(lateMs.at(-1)!)} ms at most`;
+  return `${count(lateMs.length)} jobs, begun when a worker was free: ${late}`;
 }
 
 function workers(results: readonly Result[]): [string, string][] {

@@ -3,6 +3,9 @@ import { HashFile } from "./jobs.ts";
 import { Progress } from "./progress.ts";
 import type { ResultReader } from "./result-log.ts";
 
+/** The channel of the scheduled jobs, which need not wait behind the others. */
+export const punctual = "punctual";
+
 /** One in this many jobs fails on purpose, and another one is scheduled ahead. */
 const stride = 20;
 const aheadSeconds = 1;
@@ -32,9 +35,10 @@ export async function publishWorkload(files: readonly string[], resultFolder: st
     failing.map((file, index) => [file, resultFolder, failuresOf(index)]),
   );
   const dueMs = new Map<string, number>();
+  const scheduling = HashFile.withOptions({ channel: punctual });
   for (const file of ahead) {
     const due = Date.now() + aheadSeconds * 1000;
-    dueMs.set((await HashFile.enqueueAfter(aheadSeconds, file, resultFolder, 0))!, due);
+    dueMs.set((await scheduling.enqueueAfter(aheadSeconds, file, resultFolder, 0))!, due);
   }
   return {
     ids: [...plainIds, ...failingIds, ...dueMs.keys()],

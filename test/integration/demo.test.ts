@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RedisServer } from "../support/redis-server.ts";
+import { until } from "../support/until.ts";
 
 const main = join(import.meta.dir, "..", "..", "examples", "demo", "main.ts");
 /** Enough that some fail and some are scheduled. */
@@ -21,13 +22,17 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function demo(...args: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }> {
-  const run = Bun.spawn([process.execPath, main, ...args], {
+function spawnDemo(...args: string[]) {
+  return Bun.spawn([process.execPath, main, ...args], {
     env: { ...process.env, TMPDIR: join(folder, "tmp") },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
   });
+}
+
+async function demo(...args: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+  const run = spawnDemo(...args);
   const [stdout, stderr, exitCode] = await Promise.all([run.stdout.text(), run.stderr.text(), run.exited]);
   return { exitCode, stdout, stderr };
 }
@@ -38,7 +43,7 @@ describe("the demo", () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toContain(`files       ${fileCount} in ${tree}`);
     expect(stdout).toMatch(/^retries {5}4, of 3 jobs that fail on purpose$/m);
-    expect(stdout).toMatch(/^scheduled {3}3 jobs, begun \d+ ms after their time/m);
+    expect(stdout).toMatch(/^scheduled {3}3 jobs, begun when a worker was free: \d+ ms after their time/m);
     expect(stdout).toMatch(/^worker 1 /m);
     expect(stdout).toContain(`${fileCount} of ${fileCount} equal an independent computation`);
     expect(stdout).toMatch(/^integrity {3}sound/m);
@@ -51,6 +56,22 @@ describe("the demo", () => {
       const { exitCode } = await demo(tree, "--url", server.url);
       expect(exitCode).toBe(0);
       expect(await server.send("KEYS", "*")).toEqual(["mine"]);
+    } finally {
+      await server.stop();
+    }
+    expect(readdirSync(join(folder, "tmp"))).toEqual([]);
+  });
+
+  test("stops at an interruption, exits 1 and cleans up", async () => {
+    const server = await RedisServer.start();
+    try {
+      const run = spawnDemo(tree, "--url", server.url);
+      // Scheduled jobs are stored, and are not due for another second.
+      await until(async () => ((await server.send("KEYS", "*:planned")) as string[]).length > 0);
+      run.kill("SIGINT");
+      expect(await run.exited).toBe(1);
+      expect(await run.stderr.text()).toBe("demo: interrupted\n");
+      expect(await server.send("DBSIZE")).toBe(0);
     } finally {
       await server.stop();
     }
