@@ -23,8 +23,9 @@ local retries_key, discarded_key, attempts_key = prefix .. 'retries', prefix .. 
 local find, sub, match, fmt = string.find, string.sub, string.match, string.format
 local call, pcall_redis = redis.call, redis.pcall
 
--- Limits of one call (protocol, section 1).
-local MAX_BARRED, MAX_GARBAGE, CJSON_BYTES, CJSON_BUDGET, ESCAPE_BYTES = 128, 16, 65536, 131072, 16384
+-- Limits of one call (protocol, section 1): what keeps it short whatever the channels hold.
+local MAX_BARRED, MAX_PUT_BACK_BYTES, MAX_GARBAGE, MAX_GARBAGE_BYTES = 128, 4194304, 16, 65536
+local CJSON_BYTES, CJSON_BUDGET, ESCAPE_BYTES = 65536, 131072, 16384
 
 local time = call('TIME')
 local now_ms = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -34,6 +35,10 @@ local function kind(key) return call('TYPE', key).ok end
 local function failed(reply) return type(reply) == 'table' and reply.err or nil end
 local function score_after(seconds)
   return fmt('%.6f', tonumber(time[1]) + tonumber(time[2]) / 1e6 + tonumber(seconds))
+end
+local function is_finite(text)
+  local number = tonumber(text)
+  return number ~= nil and number > -1e15 and number < 1e15
 end
 
 local at = 10
@@ -61,7 +66,7 @@ if claims_kind ~= 'none' and claims_kind ~= 'hash' then
 end
 
 -- Trims the archive by age and by number, a few entries a call, so that no call is long.
-local function archive(payload, id)
+local function archive(payload)
   call('ZADD', discarded_key, now, payload)
   local old = call('ZRANGEBYSCORE', discarded_key, '-inf', '(' .. (tonumber(time[1]) - archive_retention), 'LIMIT', 0, 20)
   if #old > 0 then call('ZREM', discarded_key, unpack(old)) end
@@ -74,21 +79,30 @@ local function target_problem(settlement)
   if not key then return nil end
   local found = kind(key)
   if found ~= 'none' and found ~= 'zset' then return key .. ' must be a sorted set, it is a ' .. found end
+  if settlement.outcome == 'retry' and not is_finite(settlement.delay) then
+    return 'the delay must be a finite number of seconds, it is ' .. settlement.delay
+  end
 end
 
--- Puts the stored payload back; false when its channel cannot take it.
+-- Puts the stored payload back. Returns why it could not.
 local function requeue(settlement, record)
-  local channel = match(record, '"channel":"([^"\\]*)"') or cjson.decode(record).channel
+  local channel = match(record, '"channel":"([^"\\]*)"')
+  if not channel then
+    local is_json, claim = pcall(cjson.decode, record)
+    channel = is_json and type(claim) == 'table' and type(claim.channel) == 'string' and claim.channel
+    if not channel then return 'its claim record names no channel' end
+  end
   return failed(pcall_redis('LMOVE', list_base .. settlement.slot, prefix .. 'channel:' .. channel, 'RIGHT', 'RIGHT'))
 end
 
 if count > 0 then
   local records = call('HMGET', claims_key, unpack(fields))
-  local lists, done_fields, done_ids = {}, {}, {}
+  local lists, done_fields, done_ids, settled = {}, {}, {}, {}
   local processed, failures = 0, 0
   local function finish(settlement, field)
+    settled[settlement.slot] = true
     done_fields[#done_fields + 1] = field
-    done_ids[#done_ids + 1] = settlement.id
+    if settlement.outcome ~= 'requeue' then done_ids[#done_ids + 1] = settlement.id end
     if settlement.outcome == 'ack' then processed = processed + 1
     elseif settlement.outcome ~= 'requeue' then failures = failures + 1 end
     if settlement.outcome == 'retry' then call('ZADD', retries_key, score_after(settlement.delay), settlement.payload)
@@ -97,12 +111,17 @@ if count > 0 then
   for i, settlement in ipairs(settlements) do
     local record = records[i]
     local is_unclaimed = settlement.token == ''
-    if not is_unclaimed and not (record and find(record, '"claim_token":"' .. settlement.token .. '"', 1, true)
-        and kind(list_base .. settlement.slot) == 'list') then
+    local is_held
+    if is_unclaimed then is_held = settlement.outcome ~= 'requeue' -- at most once: the store has nothing to put back
+    else
+      is_held = record and not settled[settlement.slot] and find(record, '"claim_token":"' .. settlement.token .. '"', 1, true)
+        and kind(list_base .. settlement.slot) == 'list'
+    end
+    if not is_held then
       refused[#refused + 1] = i - 1
     else
       local problem = target_problem(settlement)
-      if not problem and settlement.outcome == 'requeue' and not is_unclaimed then problem = requeue(settlement, record) end
+      if not problem and settlement.outcome == 'requeue' then problem = requeue(settlement, record) end
       if problem then
         blocked[#blocked + 1] = i - 1
         blocked[#blocked + 1] = problem
@@ -120,7 +139,7 @@ if count > 0 then
   if #lists > 0 then call('DEL', unpack(lists)) end
   if #done_fields > 0 then
     call('HDEL', claims_key, unpack(done_fields))
-    pcall_redis('HDEL', attempts_key, unpack(done_ids))
+    if #done_ids > 0 then pcall_redis('HDEL', attempts_key, unpack(done_ids)) end
   end
   if processed > 0 then pcall_redis('INCRBY', prefix .. 'metrics:processed', processed) end
   if failures > 0 then pcall_redis('INCRBY', prefix .. 'metrics:failed', failures) end
@@ -153,20 +172,28 @@ end
 
 local channels, names = {}, {}
 for i = 1, tonumber(next_arg()) do
-  channels[i] = { name = next_arg(), quota = tonumber(next_arg()), barred = 0 }
+  channels[i] = { name = next_arg(), quota = tonumber(next_arg()), barred = 0, taken = 0 }
   names[i] = channels[i].name
 end
+if #names == 0 then return reply() end
+
+local function stop_broken(index, reason)
+  channels[index].is_over = true
+  broken[#broken + 1] = index - 1
+  broken[#broken + 1] = reason
+end
+
+-- Where it cannot be told which channels are paused, none is served.
 local paused = pcall_redis('SMISMEMBER', prefix .. 'paused_channels', unpack(names))
-if not failed(paused) then
-  for i, channel in ipairs(channels) do
-    if paused[i] == 1 then
-      channel.is_over = true
-      held[#held + 1] = i - 1
-    end
+for i, channel in ipairs(channels) do
+  if failed(paused) then stop_broken(i, prefix .. 'paused_channels: ' .. paused.err)
+  elseif paused[i] == 1 then
+    channel.is_over = true
+    held[#held + 1] = i - 1
   end
 end
 
-local taken_bytes, cjson_left, used = 0, CJSON_BUDGET, 0
+local taken_bytes, put_back_bytes, garbage_bytes, cjson_left, used = 0, 0, 0, CJSON_BUDGET, 0
 local claim_fields, ids, barriers = {}, {}, {}
 local is_full = false
 
@@ -176,7 +203,7 @@ local function is_barred(barrier)
   return barriers[barrier]
 end
 
--- What reserving needs of a payload: its id as it stands inside JSON quotes, its barrier and its failures.
+-- What reserving needs of a payload: its id, its barrier and its failures.
 -- Our own envelopes tell it in their first fields; small foreign ones are decoded; of a large foreign one
 -- the first field and the barrier are looked for as text.
 -- Returns nil and "garbage", or nil and "later" when this call has decoded enough.
@@ -200,20 +227,25 @@ local function examine(payload)
     return nil, 'garbage'
   end
   barrier = envelope._solid_jobs_publication
-  return sub(cjson.encode(envelope.id), 2, -2), type(barrier) == 'string' and barrier or '-',
+  return envelope.id, type(barrier) == 'string' and barrier or '-',
     tonumber(envelope.failure_count) or 0
 end
 
 -- A valid envelope around bytes that are none. High bytes of short ones are written as code points, so
 -- that the record is valid UTF-8; longer ones stand as they are.
+local code_points = setmetatable({}, { __index = function(known, byte)
+  known[byte] = fmt('\\u%04x', string.byte(byte))
+  return known[byte]
+end })
 local function wrapped(payload, channel)
   garbage_count = garbage_count + 1
+  garbage_bytes = garbage_bytes + #payload
   local raw, encoding = cjson.encode(payload), 'text'
   if find(payload, '[\128-\255]') then
     encoding = 'bytes'
     if #payload <= ESCAPE_BYTES then
       encoding = 'latin1'
-      raw = string.gsub(raw, '[\128-\255]', function(c) return fmt('\\u%04x', string.byte(c)) end)
+      raw = string.gsub(raw, '[\128-\255]', code_points)
     end
   end
   return '{"id":"undecodable-' .. nonce .. '-' .. garbage_count .. '","channel":' .. cjson.encode(channel)
@@ -238,8 +270,14 @@ local function take(payload, channel, index)
   end
   local id, barrier, failure_count = examine(payload)
   if not id then
-    if barrier == 'later' or garbage_count >= MAX_GARBAGE or not can_archive() then
-      is_full = is_full or barrier == 'later' or garbage_count >= MAX_GARBAGE
+    local is_enough = barrier == 'later' or garbage_count >= MAX_GARBAGE
+      or garbage_count > 0 and garbage_bytes + #payload > MAX_GARBAGE_BYTES
+    if is_enough then
+      is_full = true
+      return false
+    end
+    if not can_archive() then
+      stop_broken(index, 'it holds what is no envelope, and ' .. discarded_key .. ' must be a sorted set, it is a ' .. discarded_kind)
       return false
     end
     archive(wrapped(payload, channel.name))
@@ -251,6 +289,7 @@ local function take(payload, channel, index)
     return false
   end
   used = used + 1
+  channel.taken = channel.taken + 1
   local slot = free[used]
   taken_bytes = taken_bytes + #payload
   ids[used] = id
@@ -266,8 +305,8 @@ local function take(payload, channel, index)
   return true
 end
 
--- Payloads are popped a few at a time and the surplus put back: two at first, then as many as fit by the
--- largest seen.
+-- Payloads are popped a few at a time and the surplus put back: two at first, then more, as many as fit by
+-- the largest seen.
 local largest, most = 1024, 2
 local function draw(index, limit)
   local channel = channels[index]
@@ -277,17 +316,19 @@ local function draw(index, limit)
     local chunk = math.min(#free - used, limit - (used - before), most, math.max(1, math.floor((max_bytes - taken_bytes) / largest)))
     local popped = pcall_redis('RPOP', key, chunk)
     if failed(popped) then
-      channel.is_over = true
-      broken[#broken + 1] = index - 1
-      broken[#broken + 1] = popped.err
+      stop_broken(index, popped.err)
     elseif not popped then
       channel.is_over = true
     else
-      most = 16
+      most = math.min(most * 2, 16)
       for _, payload in ipairs(popped) do
         if #payload > largest then largest = #payload end
-        if is_full or channel.is_over or not take(payload, channel, index) then back[#back + 1] = payload end
+        if is_full or channel.is_over or not take(payload, channel, index) then
+          back[#back + 1] = payload
+          put_back_bytes = put_back_bytes + #payload
+        end
         if #back >= MAX_BARRED then channel.is_over = true end
+        if put_back_bytes > MAX_PUT_BACK_BYTES then is_full = true end
       end
     end
   end
@@ -296,12 +337,14 @@ local function draw(index, limit)
     for i = #back, 1, -1 do ordered[#ordered + 1] = back[i] end
     call('RPUSH', key, unpack(ordered))
   end
-  if channel.barred > 0 and used == before then held[#held + 1] = index - 1 end
 end
 
 for index, channel in ipairs(channels) do draw(index, channel.quota) end
 for index in ipairs(channels) do
   if used < #free then draw(index, #free) end
+end
+for index, channel in ipairs(channels) do
+  if channel.barred > 0 and channel.taken == 0 then held[#held + 1] = index - 1 end
 end
 
 if used > 0 then
@@ -312,7 +355,7 @@ if used > 0 then
     reserved[(i - 1) * 4 + 3] = attempts
     local claim = claim_fields[i * 2]
     if claim then
-      claim_fields[i * 2] = '{"task_id":"' .. claim.id .. '","claim_token":"' .. nonce .. '.' .. claim.slot
+      claim_fields[i * 2] = '{"task_id":' .. cjson.encode(claim.id) .. ',"claim_token":"' .. nonce .. '.' .. claim.slot
         .. '","node_id":"' .. node .. '","executor_id":"' .. executor .. '","channel":' .. cjson.encode(claim.channel)
         .. ',"claimed_at":' .. now .. ',"attempt":' .. fmt('%d', math.max(claim.failure_count, attempts) + 1) .. '}'
     end

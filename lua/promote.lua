@@ -48,38 +48,53 @@ local function prepared(member)
   return envelope.channel, member
 end
 
-local function promote(key)
-  local due = redis.pcall('ZRANGEBYSCORE', key, '-inf', fmt('%.6f', seconds), 'LIMIT', 0, limit)
-  if due.err then
-    problems[#problems + 1] = key .. ': ' .. due.err
+-- Takes one due member out of its set. Returns false when this call has decoded enough.
+local function move(key, member)
+  local channel, payload = prepared(member)
+  if channel == false then return false end
+  local function put_off(reason)
+    redis.call('ZADD', key, fmt('%.6f', seconds + 60), member)
+    problems[#problems + 1] = key .. ': put off by a minute: ' .. reason
+  end
+  if channel == nil then
+    if discarded_kind ~= 'none' and discarded_kind ~= 'zset' then
+      put_off('it is no envelope, and ' .. prefix .. 'discarded must be a sorted set, it is a ' .. discarded_kind)
+      return 0
+    end
+    redis.call('ZADD', prefix .. 'discarded', fmt('%.6f', seconds), wrapped(member))
+    redis.call('ZREM', key, member)
+    problems[#problems + 1] = key .. ': a member that is no envelope was archived'
     return 0
   end
-  local moved, bytes = 0, 0
-  for _, member in ipairs(due) do
-    if bytes > 0 and bytes + #member > max_bytes then break end
-    bytes = bytes + #member
-    local channel, payload = prepared(member)
-    if channel == false then break end
-    if channel == nil then
-      if discarded_kind == 'none' or discarded_kind == 'zset' then
-        redis.call('ZADD', prefix .. 'discarded', fmt('%.6f', seconds), wrapped(member))
-        redis.call('ZREM', key, member)
-        problems[#problems + 1] = key .. ': a member that is no envelope was archived'
-      else
-        redis.call('ZADD', key, fmt('%.6f', seconds + 60), member)
-        problems[#problems + 1] = prefix .. 'discarded must be a sorted set, it is a ' .. discarded_kind
-      end
-    else
-      local pushed = redis.pcall('LPUSH', prefix .. 'channel:' .. channel, payload)
-      if type(pushed) == 'table' and pushed.err then
-        redis.call('ZADD', key, fmt('%.6f', seconds + 60), member)
-        problems[#problems + 1] = key .. ': put off by a minute, channel "' .. channel .. '" cannot take it: ' .. pushed.err
-      else
-        redis.call('ZREM', key, member)
-        if channels_kind == 'none' or channels_kind == 'set' then redis.call('SADD', prefix .. 'channels', channel) end
-        moved = moved + 1
-      end
+  local pushed = redis.pcall('LPUSH', prefix .. 'channel:' .. channel, payload)
+  if type(pushed) == 'table' and pushed.err then
+    put_off('channel "' .. channel .. '" cannot take it: ' .. pushed.err)
+    return 0
+  end
+  redis.call('ZREM', key, member)
+  if channels_kind == 'none' or channels_kind == 'set' then redis.call('SADD', prefix .. 'channels', channel) end
+  return 1
+end
+
+-- A few at a time, so that no more is read than may be moved. Each one leaves the front: it is taken or put off.
+local function promote(key)
+  local found = redis.call('TYPE', key).ok
+  if found ~= 'none' and found ~= 'zset' then
+    problems[#problems + 1] = key .. ' must be a sorted set, it is a ' .. found
+    return 0
+  end
+  local moved, seen, bytes, largest, most = 0, 0, 0, 1024, 2
+  while seen < limit do
+    local chunk = math.min(limit - seen, most, math.max(1, math.floor((max_bytes - bytes) / largest)))
+    local due = redis.call('ZRANGEBYSCORE', key, '-inf', fmt('%.6f', seconds), 'LIMIT', 0, chunk)
+    if #due == 0 then break end
+    for _, member in ipairs(due) do
+      if bytes > 0 and bytes + #member > max_bytes then return moved end
+      local count = move(key, member)
+      if not count then return moved end
+      moved, bytes, largest = moved + count, bytes + #member, math.max(largest, #member)
     end
+    seen, most = seen + #due, math.min(most * 2, 32)
   end
   return moved
 end

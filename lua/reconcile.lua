@@ -5,25 +5,42 @@
 -- KEYS[1]  the node's hash
 -- ARGV     nonce, prefix, executor, old generation, new generation, number of slots,
 --          n, then n times: slot, token
--- Returns  nonce, is current (1/0), requeued, more (1/0), problems..., then slots of known claims that are gone
---          (the reply's last element is the table of those slots)
+-- Returns  nonce, is current (1/0), requeued, more (1/0), the slots of known claims that are gone
 --
--- Repeats itself safely: the new generation counts as the old one.
+-- Repeats itself safely: the new generation counts as the old one. A payload whose channel cannot take it
+-- stays where it is.
 
 local prefix, executor = ARGV[2], ARGV[3]
 local generations, claims = KEYS[1] .. ':generations', KEYS[1] .. ':claims'
 local present = redis.call('HGET', generations, executor)
 if present ~= ARGV[4] and present ~= ARGV[5] then return { ARGV[1], 0, 0, 0, {} } end
+
+local function wrong(key, wanted)
+  local found = redis.call('TYPE', key).ok
+  if found ~= 'none' and found ~= wanted then
+    return redis.error_reply('WRONGTYPE ' .. key .. ' must be a ' .. wanted .. ', it is a ' .. found)
+  end
+end
+local problem = wrong(claims, 'hash')
+for slot = 0, tonumber(ARGV[6]) - 1 do
+  problem = problem or wrong(KEYS[1] .. ':claimed:' .. executor .. '.' .. slot, 'list')
+end
+if problem then return problem end
 redis.call('HSET', generations, executor, ARGV[5])
 
 local known = {}
 for i = 1, tonumber(ARGV[7]) do known[ARGV[6 + i * 2]] = ARGV[7 + i * 2] end
 
 local function channel_of(record, list)
-  local channel = record and string.match(record, '"channel":"([^"\\]*)"')
+  local channel = record and string.match(record, '"channel":"([^"\\]+)"')
   if channel then return channel end
-  local is_json, value = pcall(cjson.decode, record or redis.call('LINDEX', list, 0))
-  return is_json and type(value) == 'table' and type(value.channel) == 'string' and value.channel or 'default'
+  local is_json, value = pcall(cjson.decode, record or '')
+  if is_json and type(value) == 'table' and type(value.channel) == 'string' and value.channel ~= '' then return value.channel end
+  local payload = redis.call('LINDEX', list, -1)
+  channel = string.match(payload, '^{"id":"[^"\\%c]+","channel":"([^"\\%c]+)"')
+  if channel then return channel end
+  is_json, value = pcall(cjson.decode, payload)
+  return is_json and type(value) == 'table' and type(value.channel) == 'string' and value.channel ~= '' and value.channel or 'default'
 end
 
 local requeued, bytes, more, missing = 0, 0, 0, {}
@@ -31,7 +48,7 @@ for slot = 0, tonumber(ARGV[6]) - 1 do
   local field = executor .. '.' .. slot
   local list = KEYS[1] .. ':claimed:' .. field
   local record = redis.call('HGET', claims, field)
-  local has_payload = redis.call('TYPE', list).ok == 'list'
+  local has_payload = redis.call('EXISTS', list) == 1
   local token = known[tostring(slot)]
   local is_mine = token and record and has_payload and string.find(record, '"claim_token":"' .. token .. '"', 1, true)
   if not is_mine then

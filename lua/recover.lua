@@ -6,7 +6,7 @@
 -- ARGV     nonce, prefix, identity, mode, judge, steady ms that a judge needs, claims at most, bytes at most,
 --          then executors with lists that no claim record may tell of
 --          mode: "age" (judge by the beat), "proven" (the process is gone), "leave" (the node's own wish)
--- Returns  nonce, "alive" | "more" | "done", requeued, then for each claim a crash was counted for:
+-- Returns  nonce, "alive" | "more" | "done" | "stuck", requeued, then for each claim of a dead node with a job:
 --          job id, channel, crashes
 --
 -- Death is checked and marked here, in the same call that begins to move: a marked node's beats are
@@ -27,8 +27,7 @@ end
 
 local function is_dead()
   if mode ~= 'age' then return true end
-  if redis.call('EXISTS', KEYS[2]) == 0 then return judge_is_steady() end
-  if redis.call('TYPE', KEYS[2]).ok ~= 'hash' then return false end
+  if redis.call('TYPE', KEYS[2]).ok ~= 'hash' then return judge_is_steady() end -- gone, or spoilt: it cannot beat
   local stored = redis.call('HMGET', KEYS[2], 'dead', 'beat', 'info')
   if stored[1] then return true end
   local is_json, info = pcall(cjson.decode, stored[3] or '')
@@ -45,6 +44,10 @@ local function is_dead()
   return now - math.min(beat, now) > ttl and judge_is_steady()
 end
 
+local nodes_kind = redis.call('TYPE', KEYS[1]).ok
+if nodes_kind ~= 'none' and nodes_kind ~= 'set' then
+  return redis.error_reply('WRONGTYPE ' .. KEYS[1] .. ' must be a set, it is a ' .. nodes_kind)
+end
 if not is_dead() then return { ARGV[1], 'alive', 0 } end
 if redis.call('TYPE', KEYS[2]).ok == 'hash' then redis.call('HSET', KEYS[2], 'dead', string.format('%.6f', now)) end
 redis.call('DEL', KEYS[2] .. ':generations')
@@ -53,8 +56,13 @@ local requeued, recovered = 0, {}
 local function count_crash(record)
   if mode == 'leave' or type(record.task_id) ~= 'string' or record.task_id == '' then return end
   local key = prefix .. 'crashes:' .. record.task_id
-  local crashes = redis.pcall('INCR', key)
-  redis.pcall('EXPIRE', key, 604800)
+  local crashes
+  if record.crash_counted then
+    crashes = tonumber(redis.pcall('GET', key) or 0)
+  else
+    crashes = redis.pcall('INCR', key)
+    redis.pcall('EXPIRE', key, 604800)
+  end
   recovered[#recovered + 1] = record.task_id
   recovered[#recovered + 1] = record.channel
   recovered[#recovered + 1] = type(crashes) == 'number' and crashes or 0
@@ -65,23 +73,35 @@ local function decoded(text)
   return is_json and type(value) == 'table' and value or {}
 end
 
--- Moves the payloads of one executor back; true when none is left.
+-- Whose payload it is: as the claim record tells, where there is one for one payload, else as the payload does.
+local function claim_of(record, payload, is_only)
+  if is_only and type(record.channel) == 'string' and record.channel ~= '' then return record end
+  local id, channel = string.match(payload, '^{"id":"([^"\\%c]+)","channel":"([^"\\%c]+)"')
+  if not id then
+    local envelope = decoded(payload)
+    id, channel = envelope.id, envelope.channel
+  end
+  local is_same = is_only or record.task_id == id
+  return {
+    task_id = type(id) == 'string' and id or is_only and record.task_id,
+    channel = type(channel) == 'string' and channel ~= '' and channel or 'default',
+    crash_counted = is_same and record.crash_counted,
+  }
+end
+
+-- Moves the payloads of one executor back. Returns true when none is left, nil when one cannot be put back.
 local function empty_executor(executor, record)
   local list = KEYS[2] .. ':claimed:' .. executor
   if redis.call('TYPE', list).ok ~= 'list' then return true end
+  local is_only = redis.call('LLEN', list) == 1
   while claims_left > 0 and bytes_left > 0 do
     local payload = redis.call('LINDEX', list, -1)
     if not payload then return true end
-    local source = type(record.channel) == 'string' and record or decoded(payload)
-    local channel = type(source.channel) == 'string' and source.channel ~= '' and source.channel or 'default'
-    local moved = redis.pcall('LMOVE', list, prefix .. 'channel:' .. channel, 'RIGHT', 'RIGHT')
-    if type(moved) ~= 'string' then -- its channel is a key of the wrong type: nothing is lost, it stays
-      return nil
-    end
-    redis.pcall('SADD', prefix .. 'channels', channel)
-    if source ~= record then record = { task_id = source.id, channel = channel } end
-    count_crash(record)
-    record = {}
+    local claim = claim_of(record, payload, is_only)
+    local moved = redis.pcall('LMOVE', list, prefix .. 'channel:' .. claim.channel, 'RIGHT', 'RIGHT')
+    if type(moved) ~= 'string' then return nil end -- its channel is a key of the wrong type: nothing is lost, it stays
+    redis.pcall('SADD', prefix .. 'channels', claim.channel)
+    count_crash(claim)
     requeued = requeued + 1
     claims_left = claims_left - 1
     bytes_left = bytes_left - #payload
@@ -114,9 +134,9 @@ for i = 9, #ARGV do
   if is_empty == nil then stuck = true
   elseif not is_empty then is_done = false end
 end
-local state = is_done and 'done' or 'more'
+local state = is_done and not stuck and 'done' or 'more'
 if stuck and requeued == 0 then state = 'stuck' end
-if state == 'done' and not stuck then
+if state == 'done' then
   redis.call('DEL', KEYS[2], claims_key, KEYS[2] .. ':work', KEYS[2] .. ':signals')
   redis.call('SREM', KEYS[1], identity)
 end

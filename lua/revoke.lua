@@ -4,6 +4,8 @@
 -- KEYS[1]  the node's hash
 -- ARGV     nonce, prefix, executor ("" for all of the node), count a crash for each claim (1/0)
 -- Returns  nonce, then for each claim: its field, its record
+--
+-- A claim's crash is counted once, whoever reports it and however often: its record says so.
 
 local generations, claims = KEYS[1] .. ':generations', KEYS[1] .. ':claims'
 local reply = { ARGV[1] }
@@ -11,18 +13,28 @@ if ARGV[3] == '' then
   redis.call('DEL', generations)
   return reply
 end
+local claims_kind = redis.call('TYPE', claims).ok
+if claims_kind ~= 'none' and claims_kind ~= 'hash' then
+  return redis.error_reply('WRONGTYPE ' .. claims .. ' must be a hash, it is a ' .. claims_kind)
+end
 redis.call('HDEL', generations, ARGV[3])
+
+local function count_crash(field, text)
+  local is_json, record = pcall(cjson.decode, text)
+  if not is_json or type(record) ~= 'table' or type(record.task_id) ~= 'string' or record.task_id == '' then return end
+  if record.crash_counted then return end
+  local key = ARGV[2] .. 'crashes:' .. record.task_id
+  redis.pcall('INCR', key)
+  redis.pcall('EXPIRE', key, 604800)
+  redis.call('HSET', claims, field, (string.gsub(text, '}%s*$', ',"crash_counted":true}')))
+end
+
 local stored = redis.call('HGETALL', claims)
 for i = 1, #stored, 2 do
   if string.sub(stored[i], 1, #ARGV[3] + 1) == ARGV[3] .. '.' then
     reply[#reply + 1] = stored[i]
     reply[#reply + 1] = stored[i + 1]
-    local is_json, record = pcall(cjson.decode, stored[i + 1])
-    if ARGV[4] == '1' and is_json and type(record) == 'table' and type(record.task_id) == 'string' then
-      local key = ARGV[2] .. 'crashes:' .. record.task_id
-      redis.pcall('INCR', key)
-      redis.pcall('EXPIRE', key, 604800)
-    end
+    if ARGV[4] == '1' then count_crash(stored[i], stored[i + 1]) end
   end
 end
 return reply
