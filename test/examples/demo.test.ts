@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { wrongResults } from "../../examples/demo/check.ts";
 import { storeIntegrity } from "../../examples/demo/integrity.ts";
 import { HashFile } from "../../examples/demo/jobs.ts";
@@ -24,7 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 async function resultOf(change: Partial<Result> = {}): Promise<Result> {
   const bytes = await Bun.file(file).bytes();
   const sha256 = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
-  const gzipBytes = Bun.gzipSync(bytes).length;
+  const gzipBytes = gzipSync(bytes).length;
   const result = { id: "a", file, bytes: bytes.length, gzipBytes, sha256, attempt: 1 };
   return { ...result, worker: 1, startedMs: 0, durationMs: 1, ...change };
 }
