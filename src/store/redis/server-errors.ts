@@ -60,7 +60,8 @@ export function translated(
       { cause: error },
     );
   }
-  return new StoreUnavailable(`no connection to ${address}: ${text}`, { isSent, cause: error });
+  const hint = isSent ? "" : "; check that the server runs there and that the URL is right";
+  return new StoreUnavailable(`no connection to ${address}: ${text}${hint}`, { isSent, cause: error });
 }
 
 export function isNoScript(error: unknown): boolean {
