@@ -15,7 +15,7 @@
 local kind, score, offset = ARGV[2], ARGV[3], tonumber(ARGV[4])
 local limit, max_bytes, shown, wanted = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 local find, match, sub = string.find, string.match, string.sub
-local FOREIGN_BYTES, HEAD_BYTES, LARGEST_CHUNK = 1048576, 4096, 32
+local FOREIGN_BYTES, HEAD_BYTES, LARGEST_CHUNK = 1048576, 4096, 8
 
 local found = redis.call('TYPE', KEYS[1]).ok
 if found ~= 'none' and found ~= kind then
@@ -24,14 +24,15 @@ end
 
 -- Tells entries of one score apart without their bytes travelling: the ends of long ones are enough.
 local function digest(member)
-  if #member <= 4096 then return redis.sha1hex(member) end
-  return redis.sha1hex(#member .. ':' .. sub(member, 1, 3072) .. sub(member, -1024))
+  if #member <= 1024 then return redis.sha1hex(member) end
+  return redis.sha1hex(#member .. ':' .. sub(member, 1, 768) .. sub(member, -256))
 end
 
 local function own(member)
-  local head = sub(member, 1, 8192)
-  local id, channel = match(head, '^{"id":"([^"\\%c]+)","channel":"([^"\\%c]+)","_solid_jobs_publication":"[^"\\%c]*","queued_ms":%d+,"task":"[^"\\%c]+"')
-  if id and find(head, ',"arguments":[', 1, true) and sub(member, -1) == '}' then return id, channel end
+  local id, channel = match(sub(member, 1, 1024), '^{"id":"([^"\\%c]+)","channel":"([^"\\%c]+)","_solid_jobs_publication":"[^"\\%c]*","queued_ms":%d+,"task":"[^"\\%c]+"')
+  if not id or sub(member, -1) ~= '}' then return nil end
+  local head = #member <= 65536 and member or sub(member, 1, 8192)
+  if find(head, ',"arguments":[', 1, true) then return id, channel end
 end
 
 local rows = {}
@@ -57,7 +58,9 @@ elseif score ~= '' then
 end
 
 local looked, bytes, largest, chunk, is_full = 0, 0, 1, 1, false
-while not is_full and looked < limit and start + looked < size do
+-- Small chunks, because nothing tells how large entries are before they are here. It ends early rather than
+-- read one that it could not use.
+while not is_full and looked < limit and start + looked < size and (looked == 0 or bytes + largest <= max_bytes) do
   local count = math.min(chunk, limit - looked, math.max(1, math.floor((max_bytes - bytes) / largest)))
   local first = start + looked
   local part = is_list and redis.call('LRANGE', KEYS[1], first, first + count - 1)

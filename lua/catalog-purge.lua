@@ -10,7 +10,7 @@
 
 local kind, limit, max_bytes = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local is_list = kind == 'list'
-local CJSON_BYTES, CJSON_BUDGET, LARGEST_CHUNK = 65536, 131072, 32
+local CJSON_BYTES, CJSON_BUDGET, LARGEST_CHUNK = 65536, 131072, 8
 
 for i, expected in ipairs({ kind, 'hash' }) do
   local found = redis.call('TYPE', KEYS[i]).ok
@@ -41,7 +41,9 @@ local function range(first, last)
 end
 
 local ids, looked, bytes, largest, chunk, is_full = {}, 0, 0, 1, 1, false
-while not is_full and looked < limit and looked < size do
+-- Small chunks, because nothing tells how large entries are before they are here. It ends early rather than
+-- read one that it could not use.
+while not is_full and looked < limit and looked < size and (looked == 0 or bytes + largest <= max_bytes) do
   local count = math.min(chunk, limit - looked, size - looked, math.max(1, math.floor((max_bytes - bytes) / largest)))
   local part = range(looked, looked + count - 1)
   for i = 1, #part do

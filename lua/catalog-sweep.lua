@@ -14,7 +14,7 @@
 local prefix, action, wanted, score = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local skip, limit, max_bytes, told_channel = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
 local match, sub = string.match, string.sub
-local CJSON_BYTES, CJSON_BUDGET, LARGEST_CHUNK = 65536, 131072, 32
+local CJSON_BYTES, CJSON_BUDGET, LARGEST_CHUNK = 65536, 131072, 8
 local time = redis.call('TIME')
 local now_ms = string.format('%d', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
 
@@ -26,8 +26,8 @@ for i, kind in ipairs({ 'zset', 'set', 'hash' }) do
 end
 
 local function digest(member)
-  if #member <= 4096 then return redis.sha1hex(member) end
-  return redis.sha1hex(#member .. ':' .. sub(member, 1, 3072) .. sub(member, -1024))
+  if #member <= 1024 then return redis.sha1hex(member) end
+  return redis.sha1hex(#member .. ':' .. sub(member, 1, 768) .. sub(member, -256))
 end
 
 -- The id and channel of a member, and where its queued_ms stands. "later": this call has decoded enough.
@@ -55,12 +55,16 @@ local function can_take(channel)
   return takes_jobs[channel]
 end
 
--- Pushes before it removes: what may fail (a user without the right to push) fails before anything is lost.
+local at = skip
+if score ~= '' then at = at + redis.call('ZCOUNT', KEYS[1], '-inf', '(' .. score) end
+
+-- Acts on the member whose rank is `at`. Pushes before it removes: what may fail (a user without the right to
+-- push) fails before anything is lost. Removing by rank spares another copy of a large member.
 local function act(member)
   local id, channel, from, to = identified(member)
   if id == 'later' and channel == nil then return 'later' end
   if action == 'remove' then
-    redis.call('ZREM', KEYS[1], member)
+    redis.call('ZREMRANGEBYRANK', KEYS[1], at, at)
     if id then redis.call('HDEL', KEYS[3], id) end
     return 'done'
   end
@@ -69,18 +73,18 @@ local function act(member)
   if not can_take(channel) then return 'blocked' end
   local payload = from and sub(member, 1, from - 1) .. now_ms .. sub(member, to) or member
   redis.call('LPUSH', prefix .. 'channel:' .. channel, payload)
-  redis.call('ZREM', KEYS[1], member)
+  redis.call('ZREMRANGEBYRANK', KEYS[1], at, at)
   return 'done'
 end
 
-local base = score ~= '' and redis.call('ZCOUNT', KEYS[1], '-inf', '(' .. score) or 0
-local at = base + skip
 local looked, done, kept, bytes, largest, chunk = 0, 0, 0, 0, 1, 1
 local function reply(state)
   return { ARGV[1], state, done, kept, math.max(0, redis.call('ZCARD', KEYS[1]) - at) }
 end
 
-while looked < limit do
+-- Small chunks, because nothing tells how large entries are before they are here. It ends early rather than
+-- read one that it could not use.
+while looked < limit and (looked == 0 or bytes + largest <= max_bytes) do
   local count = math.min(chunk, limit - looked, math.max(1, math.floor((max_bytes - bytes) / largest)))
   local part = redis.call('ZRANGE', KEYS[1], at, at + count - 1, 'WITHSCORES')
   if #part == 0 then return reply(wanted == '' and 'done' or 'gone') end

@@ -44,6 +44,8 @@ export interface RedisCatalogOptions {
 
 const entriesPerCall = 100;
 const bytesPerCall = 1024 * 1024;
+/** Moving takes several copies of each entry, so that less of them fits into the time of one call. */
+const bytesMovedPerCall = 512 * 1024;
 /** Records of running jobs may hold whole envelopes, and HSCAN cannot be bounded by bytes. */
 const executionsPerCall = 10;
 
@@ -189,7 +191,7 @@ export class RedisCatalog implements CatalogStore {
         meant.score,
         meant.skip,
         meant.most,
-        bytesPerCall,
+        bytesMovedPerCall,
         meant.channel ?? "",
       ],
     );
