@@ -88,7 +88,7 @@ function readableOrPem(value: string, origin: string): string {
 function refuseInProduction(env: Environment): void {
   if (runMode(env) !== "production") return;
   throw new ConfigurationError(
-    "no store URL, which NODE_ENV=production requires: set SOLID_JOBS_URL (redis://host:6379/0, or " +
-      "sqlite:/absolute/path that publishers and nodes share), --url, or url in the config file",
+    "no store URL, which NODE_ENV=production requires: set SOLID_JOBS_URL (such as redis://host:6379/0), " +
+      "--url, or url in the config file",
   );
 }

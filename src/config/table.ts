@@ -47,7 +47,7 @@ export const settingsTable: { readonly [Name in SettingName]: SettingRow<Setting
   url: {
     rule: storeUrlRule(),
     initial: () => undefined,
-    initialText: "embedded, `.solid-jobs/jobs.sqlite` at the workspace root",
+    initialText: "none: it must be given",
     doc: "The store's URL",
     flag: "--url <url>",
     alias: {

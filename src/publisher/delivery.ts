@@ -60,7 +60,10 @@ export class Delivery {
 /** Whatever opening the store sent, it was no publication. */
 function refuseUnsent(error: unknown): never {
   if (!(error instanceof StoreUnavailable)) throw error;
-  throw new StoreUnavailable(`${error.message} Nothing was published.`, { isSent: false, cause: error });
+  throw new StoreUnavailable(`${error.message.replace(/\.?$/, ".")} Nothing was published.`, {
+    isSent: false,
+    cause: error,
+  });
 }
 
 export interface Delivered {

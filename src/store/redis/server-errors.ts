@@ -44,7 +44,7 @@ export function translated(
       { cause: error },
     );
   }
-  if (/^NOPERM\b|\bNOPERM\b/.test(text)) {
+  if (/\bNOPERM\b|executing the script can't/.test(text)) {
     return new StoreError(
       `${address}: this user may not do what the store needs; grant it ~<prefix>* and the commands of docs/configuration.md (${text})`,
       { cause: error },
