@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { Consumer, compiler, contents, Packing } from "../support/consumer.ts";
 import { filesOf } from "../support/imports.ts";
+import { RedisServer } from "../support/redis-server.ts";
+import { until } from "../support/until.ts";
 
 let packing: Packing;
 let tarball: string;
@@ -74,6 +77,40 @@ describe("a program that installs the tarball", () => {
     expect(text.trim()).toBe("function function function");
   });
 
+  test("publishes a job that the installed command runs", async () => {
+    const server = await RedisServer.start();
+    try {
+      const jobs = `
+        import { Task } from "solid-jobs";
+        export class Mark extends Task {
+          async executeTask(name: string) { await Bun.write(name, this.taskId); }
+        }`;
+      await consumer.write("jobs.ts", jobs);
+      const publish = `
+        import { close } from "solid-jobs";
+        import { Mark } from "./jobs.ts";
+        console.log(await Mark.enqueue("mark.txt"));
+        await close();`;
+      await consumer.write("publish.ts", publish);
+      const env = { SOLID_JOBS_URL: server.url };
+      const id = (await consumer.runWith(env, process.execPath, "publish.ts")).text.trim();
+      const command = join(consumer.folder, "node_modules", ".bin", "solid-jobs");
+      await using node = Bun.spawn([process.execPath, command, "-r", "./jobs.ts", "-c", "1"], {
+        cwd: consumer.folder,
+        env: { ...process.env, ...env },
+        stdout: "ignore",
+        stderr: "inherit",
+      });
+      const mark = () => Bun.file(join(consumer.folder, "mark.txt"));
+      await until(async () => (await mark().exists()) && (await mark().text()) !== "");
+      expect(await mark().text()).toBe(id);
+      node.kill("SIGTERM");
+      expect(await node.exited).toBe(0);
+    } finally {
+      await server.stop();
+    }
+  });
+
   test.each([`import("solid-jobs")`, `import("solid-jobs/lab")`, `require("solid-jobs")`])(
     "gets told by Node to use Bun on %s",
     async (expression) => {
@@ -135,9 +172,12 @@ const strictest = {
   skipLibCheck: false,
 };
 
+/** A project that shares code with a browser and has no types of Bun. */
+const browser = { ...nodeNext, lib: ["ESNext", "DOM"], types: [], noEmit: true };
+
 /** The usual things a program does, and what the compiler must refuse. */
 const program = `
-import { type Envelope, type RetryDecision, Task, type TaskOptions } from "solid-jobs";
+import { Catalog, Conductor, type Envelope, integrityCheck, type RetryDecision, Task, type TaskOptions } from "solid-jobs";
 import { lab } from "solid-jobs/lab";
 
 export class Recalculate extends Task {
@@ -166,6 +206,17 @@ export async function publish(): Promise<string | undefined> {
   return Recalculate.enqueue(42, "note");
 }
 
+export async function operate(): Promise<boolean> {
+  const conductor = new Conductor({ require: ["./jobs.ts"], concurrency: 2 });
+  await conductor.start();
+  await conductor.stop();
+  const catalog = new Catalog();
+  const { processed } = await catalog.counters();
+  await catalog.close();
+  const { lost, isSound } = await integrityCheck({ expectedIds: ["a"] });
+  return isSound && processed > lost.length;
+}
+
 export async function inTest(): Promise<void> {
   await lab.testing("capture", async () => {
     await publish();
@@ -174,7 +225,12 @@ export async function inTest(): Promise<void> {
 `;
 
 describe("a program that compiles against the tarball", () => {
-  const kinds = Object.entries({ "bun init's": bunInit, nodenext: nodeNext, "the strictest": strictest });
+  const kinds = Object.entries({
+    "bun init's": bunInit,
+    nodenext: nodeNext,
+    "the strictest": strictest,
+    "a browser project's": browser,
+  });
   const compilers = ["typescript", "typescript-5.9"];
   test.each(kinds.flatMap(([kind, options]) => compilers.map((name) => [kind, name, options] as const)))(
     "passes under %s flags with %s",

@@ -64,7 +64,12 @@ export class Consumer {
   }
 
   run(...command: string[]): Promise<Output> {
+    return this.runWith({}, ...command);
+  }
+
+  runWith(env: Record<string, string>, ...command: string[]): Promise<Output> {
     return runIn(this.folder, command, {
+      ...env,
       BUN_CONFIG_REGISTRY: this.registry.url,
       BUN_INSTALL_CACHE_DIR: join(this.folder, ".cache"),
       npm_config_registry: this.registry.url,
