@@ -203,6 +203,17 @@ local function is_barred(barrier)
   return barriers[barrier]
 end
 
+-- As an envelope's reader sees it. A lone surrogate's escape is JSON, but not to cjson: it is read as "?".
+local function decoded(text)
+  local is_json, value = pcall(cjson.decode, text)
+  if not is_json and string.find(text, '\\u[dD]') then
+    text = string.gsub(text, '\\(u[dD][89abAB]%x%x)\\(u[dD][c-fC-F]%x%x)', '\1%1\1%2')
+    text = string.gsub(text, '\\u[dD][89a-fA-F]%x%x', '\\u003f')
+    is_json, value = pcall(cjson.decode, (string.gsub(text, '\1', '\\')))
+  end
+  return is_json and type(value) == 'table' and value or nil
+end
+
 -- What reserving needs of a payload: its id, its barrier and its failures.
 -- Our own envelopes tell it in their first fields; small foreign ones are decoded; of a large foreign one
 -- the first field and the barrier are looked for as text.
@@ -221,8 +232,8 @@ local function examine(payload)
   end
   if #payload > cjson_left then return nil, 'later' end
   cjson_left = cjson_left - #payload
-  local is_json, envelope = pcall(cjson.decode, payload)
-  if not is_json or type(envelope) ~= 'table' or type(envelope.id) ~= 'string' or envelope.id == ''
+  local envelope = decoded(payload)
+  if not envelope or type(envelope.id) ~= 'string' or envelope.id == ''
       or type(envelope.task) ~= 'string' or type(envelope.channel) ~= 'string' or envelope.arguments == nil then
     return nil, 'garbage'
   end

@@ -33,6 +33,17 @@ local function wrapped(member)
     .. now_ms .. ',"last_failed_ms":' .. now_ms .. ',"raw":' .. raw .. ',"raw_encoding":"' .. encoding .. '","arguments":[]}'
 end
 
+-- As an envelope's reader sees it. A lone surrogate's escape is JSON, but not to cjson: it is read as "?".
+local function decoded(text)
+  local is_json, value = pcall(cjson.decode, text)
+  if not is_json and string.find(text, '\\u[dD]') then
+    text = string.gsub(text, '\\(u[dD][89abAB]%x%x)\\(u[dD][c-fC-F]%x%x)', '\1%1\1%2')
+    text = string.gsub(text, '\\u[dD][89a-fA-F]%x%x', '\\u003f')
+    is_json, value = pcall(cjson.decode, (string.gsub(text, '\1', '\\')))
+  end
+  return is_json and type(value) == 'table' and value or nil
+end
+
 -- The channel of a member and the member as it is queued: our own envelopes get a new queued_ms in place.
 -- nil: garbage. false: this call has decoded enough.
 local function prepared(member)
@@ -40,9 +51,8 @@ local function prepared(member)
   if channel then return channel, sub(member, 1, from - 1) .. now_ms .. sub(member, to) end
   if #member > cjson_left and cjson_left < 131072 then return false end
   cjson_left = cjson_left - #member
-  local is_json, envelope = pcall(cjson.decode, member)
-  if not is_json or type(envelope) ~= 'table' or type(envelope.channel) ~= 'string' or envelope.channel == ''
-      or type(envelope.id) ~= 'string' then
+  local envelope = decoded(member)
+  if not envelope or type(envelope.channel) ~= 'string' or envelope.channel == '' or type(envelope.id) ~= 'string' then
     return nil
   end
   return envelope.channel, member

@@ -31,16 +31,25 @@ redis.call('HSET', generations, executor, ARGV[5])
 local known = {}
 for i = 1, tonumber(ARGV[7]) do known[ARGV[6 + i * 2]] = ARGV[7 + i * 2] end
 
+-- As an envelope's reader sees it. A lone surrogate's escape is JSON, but not to cjson: it is read as "?".
+local function decoded(text)
+  local is_json, value = pcall(cjson.decode, text)
+  if not is_json and string.find(text, '\\u[dD]') then
+    text = string.gsub(text, '\\(u[dD][89abAB]%x%x)\\(u[dD][c-fC-F]%x%x)', '\1%1\1%2')
+    text = string.gsub(text, '\\u[dD][89a-fA-F]%x%x', '\\u003f')
+    is_json, value = pcall(cjson.decode, (string.gsub(text, '\1', '\\')))
+  end
+  return is_json and type(value) == 'table' and value or nil
+end
+
 local function channel_of(record, list)
   local channel = record and string.match(record, '"channel":"([^"\\]+)"')
   if channel then return channel end
-  local is_json, value = pcall(cjson.decode, record or '')
-  if is_json and type(value) == 'table' and type(value.channel) == 'string' and value.channel ~= '' then return value.channel end
+  local function named(value) return value and type(value.channel) == 'string' and value.channel ~= '' and value.channel end
   local payload = redis.call('LINDEX', list, -1)
-  channel = string.match(payload, '^{"id":"[^"\\%c]+","channel":"([^"\\%c]+)"')
-  if channel then return channel end
-  is_json, value = pcall(cjson.decode, payload)
-  return is_json and type(value) == 'table' and type(value.channel) == 'string' and value.channel ~= '' and value.channel or 'default'
+  return record and named(decoded(record))
+    or string.match(payload, '^{"id":"[^"\\%c]+","channel":"([^"\\%c]+)"')
+    or named(decoded(payload)) or 'default'
 end
 
 local requeued, bytes, more, missing = 0, 0, 0, {}

@@ -68,9 +68,15 @@ local function count_crash(record)
   recovered[#recovered + 1] = type(crashes) == 'number' and crashes or 0
 end
 
+-- As an envelope's reader sees it. A lone surrogate's escape is JSON, but not to cjson: it is read as "?".
 local function decoded(text)
-  local is_json, value = pcall(cjson.decode, text or '')
-  return is_json and type(value) == 'table' and value or {}
+  local is_json, value = pcall(cjson.decode, text)
+  if not is_json and string.find(text, '\\u[dD]') then
+    text = string.gsub(text, '\\(u[dD][89abAB]%x%x)\\(u[dD][c-fC-F]%x%x)', '\1%1\1%2')
+    text = string.gsub(text, '\\u[dD][89a-fA-F]%x%x', '\\u003f')
+    is_json, value = pcall(cjson.decode, (string.gsub(text, '\1', '\\')))
+  end
+  return is_json and type(value) == 'table' and value or nil
 end
 
 -- Whose payload it is: as the claim record tells, where there is one for one payload, else as the payload does.
@@ -78,7 +84,7 @@ local function claim_of(record, payload, is_only)
   if is_only and type(record.channel) == 'string' and record.channel ~= '' then return record end
   local id, channel = string.match(payload, '^{"id":"([^"\\%c]+)","channel":"([^"\\%c]+)"')
   if not id then
-    local envelope = decoded(payload)
+    local envelope = decoded(payload) or {}
     id, channel = envelope.id, envelope.channel
   end
   local is_same = is_only or record.task_id == id
@@ -117,7 +123,7 @@ local function recover_claims()
     cursor = page[1]
     for i = 1, #page[2], 2 do
       local executor = page[2][i]
-      local is_empty = empty_executor(executor, decoded(page[2][i + 1]))
+      local is_empty = empty_executor(executor, decoded(page[2][i + 1]) or {})
       if is_empty then redis.call('HDEL', claims_key, executor)
       elseif is_empty == nil then stuck = true end
       if claims_left <= 0 or bytes_left <= 0 then return false end
