@@ -1,5 +1,5 @@
-import { randomHex } from "../foundation/ids.ts";
 import { isUtf8 } from "node:buffer";
+import { randomHex } from "../foundation/ids.ts";
 import { publicationField } from "./envelope.ts";
 
 /**
