@@ -1,0 +1,14 @@
+import { close, configure } from "solid-jobs";
+import type { Client } from "../system.ts";
+import { Mark } from "./tasks.ts";
+
+export function openClient(url: string): Client {
+  configure({ url });
+  return {
+    publishMany: (from, to) =>
+      Mark.enqueueMany(Array.from({ length: to - from }, (_, i): [number] => [from + i])),
+    publish: (index) => Mark.enqueue(index),
+    publishAt: (index, dueMs) => Mark.scheduleAt(new Date(dueMs), index),
+    close,
+  };
+}
