@@ -44,6 +44,8 @@ export interface Settings {
   readonly publishDeadline: number;
   readonly onComplexArguments: "raise" | "warn";
   readonly allowEviction: boolean;
+  /** What the embedded engine survives: `normal` the death of any process, `full` also the loss of power. */
+  readonly synchronous: "normal" | "full";
   /** Seconds without a beat after which another node may recover this one. */
   readonly ttl: number;
   /** Times a node may die while a job runs before the job counts as poison. */

@@ -179,8 +179,14 @@ export const settingsTable: { readonly [Name in SettingName]: SettingRow<Setting
     initialText: "false",
     doc: "Accept a Redis whose eviction policy may delete jobs",
   },
+  synchronous: {
+    rule: choiceRule(["normal", "full"]),
+    initial: () => "normal",
+    initialText: "normal",
+    doc: "What the embedded engine survives: normal the death of any process, full also the loss of power",
+  },
   ttl: {
-    rule: numberRule({ min: 5, max: 3600, unit: "seconds" }),
+    rule: numberRule({ min: 1, max: 3600, unit: "seconds" }),
     initial: () => 15,
     initialText: "15",
     doc: "Seconds without a heartbeat after which other nodes may recover this one",

@@ -3,6 +3,7 @@ import { ConfigurationError } from "../foundation/errors.ts";
 import type { CatalogStore } from "./catalog-store.ts";
 import { RedisCatalog } from "./redis/catalog.ts";
 import { RedisStore, type RedisStoreOptions } from "./redis/store.ts";
+import { SqliteStore, type SqliteStoreOptions } from "./sqlite/store.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -11,7 +12,9 @@ import type { Store } from "./store.ts";
  * @throws ConfigurationError for a missing URL or an unknown scheme
  */
 export function storeFor(settings: Settings): Store {
-  return new RedisStore(redisOptions(settings));
+  return isEmbedded(settings)
+    ? new SqliteStore(sqliteOptions(settings))
+    : new RedisStore(redisOptions(settings));
 }
 
 /**
@@ -21,6 +24,20 @@ export function storeFor(settings: Settings): Store {
  */
 export function catalogStoreFor(settings: Settings): CatalogStore {
   return new RedisCatalog(redisOptions(settings));
+}
+
+function isEmbedded({ url }: Settings): boolean {
+  return url?.startsWith("sqlite:") ?? false;
+}
+
+/** What the embedded engine takes from the settings. */
+export function sqliteOptions(settings: Settings): SqliteStoreOptions {
+  return {
+    path: settings.url?.slice("sqlite:".length) ?? "",
+    synchronous: settings.synchronous,
+    discardedLimit: settings.discardedLimit,
+    discardedRetention: settings.discardedRetention,
+  };
 }
 
 /** What the Redis engine takes from the settings. */

@@ -1,6 +1,6 @@
 import { StoreUnsuitable } from "../../foundation/errors.ts";
 import type { RedisConnection } from "./connection.ts";
-import { clusterError } from "./server-errors.ts";
+import { clusterError, tooOldError } from "./server-errors.ts";
 
 /**
  * Whether this server can be trusted with jobs: Redis 6.2 or later, not in Cluster mode, and no policy
@@ -17,10 +17,7 @@ export async function checkServer(
   const version = connection.facts?.version ?? "";
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major < 6 || (major === 6 && minor < 2)) {
-    throw new StoreUnsuitable(
-      "SERVER_TOO_OLD",
-      `${address} is Redis ${version || "of an unknown version"}; solid-jobs needs 6.2 or later (LMOVE, SMISMEMBER): upgrade the server`,
-    );
+    throw tooOldError(address, version || "of an unknown version");
   }
   if (connection.facts?.mode === "cluster" || /^cluster_enabled:1/m.test(info ?? ""))
     throw clusterError(address);

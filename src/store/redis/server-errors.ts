@@ -6,8 +6,11 @@ import {
   StoreUnsuitable,
 } from "../../foundation/errors.ts";
 
-/** Answers that mean "not now, or not this server": a new connection may find a better one. */
-const passing = /^(READONLY|LOADING|MASTERDOWN|MISCONF|BUSY|NOREPLICAS|TRYAGAIN|UNBLOCKED)\b/;
+/**
+ * Answers that mean "not now, or not this server": a new connection may find a better one. Redis 6.2 puts
+ * them behind a dash into the text of the script that failed.
+ */
+const passing = /(?:^| -)(?:READONLY|LOADING|MASTERDOWN|MISCONF|BUSY|NOREPLICAS|TRYAGAIN|UNBLOCKED)\b/;
 const clusterReply = /^(MOVED|ASK|CLUSTERDOWN|CROSSSLOT)\b/;
 
 /**
@@ -21,9 +24,6 @@ export function translated(
 ): SolidJobsError {
   const { code, message } = error as { code?: string; message?: string };
   const text = message ?? String(error);
-  if (code === "ERR_REDIS_AUTHENTICATION_FAILED" && !text.includes("max number of clients")) {
-    return authenticationError(text, address, error);
-  }
   if (/DB index is out of range/.test(text)) {
     return new StoreUnsuitable(
       "DATABASE_INDEX",
@@ -36,6 +36,10 @@ export function translated(
       isSent: false,
       cause: error,
     });
+  }
+  if (/unknown command [`'"]?HELLO/i.test(text)) return tooOldError(address, "older than 6", error);
+  if (code === "ERR_REDIS_AUTHENTICATION_FAILED" && !text.includes("max number of clients")) {
+    return authenticationError(text, address, error);
   }
   if (clusterReply.test(text)) return clusterError(address);
   if (/^OOM\b|-OOM |OOM command not allowed/.test(text)) {
@@ -52,6 +56,11 @@ export function translated(
   }
   if (code === "ERR_REDIS_SERVER_ERROR" || code === "ERR_REDIS_INVALID_COMMAND") {
     return new StoreError(`${address} answered: ${text}`, { cause: error });
+  }
+  if (text.includes("before secure TLS connection was established")) {
+    const reason =
+      "it closed the connection, or was silent, before TLS began (is this the server's TLS port?)";
+    return new StoreUnavailable(`no connection to ${address}: ${reason}`, { isSent, cause: error });
   }
   if (/certificate|CERT|TLS|SSL/i.test(`${code} ${text}`)) {
     return new StoreUnsuitable(
@@ -72,6 +81,14 @@ export function clusterError(address: string): StoreUnsuitable {
   return new StoreUnsuitable(
     "CLUSTER_MODE",
     `${address} runs in Cluster mode; solid-jobs needs one primary (with replicas if you like): its scripts touch keys of many slots`,
+  );
+}
+
+export function tooOldError(address: string, version: string, cause?: unknown): StoreUnsuitable {
+  return new StoreUnsuitable(
+    "SERVER_TOO_OLD",
+    `${address} is Redis ${version}; solid-jobs needs 6.2 or later (LMOVE, SMISMEMBER): upgrade the server`,
+    { cause },
   );
 }
 

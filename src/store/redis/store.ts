@@ -1,4 +1,5 @@
 import { StoreError } from "../../foundation/errors.ts";
+import { nodeInfoJson, runningJson, sightingFrom } from "../node-info.ts";
 import type {
   BeatReply,
   ClaimReference,
@@ -22,7 +23,6 @@ import { type RedisAddress, redisAddress } from "./address.ts";
 import { type RedisArgument, RedisConnection } from "./connection.ts";
 import { type ArchiveLimits, cycleArguments, cycleReply, settlementParts } from "./cycle-wire.ts";
 import { RedisKeys } from "./keys.ts";
-import { nodeInfoJson, sightingFrom } from "./node-info.ts";
 import { scripts } from "./scripts.ts";
 import { checkServer } from "./server-check.ts";
 import { RedisChannelWaiter } from "./waiter.ts";
@@ -340,11 +340,6 @@ export class RedisStore implements Store {
     }
     return { state, requeued, recovered };
   }
-}
-
-function runningJson({ channel, envelopeJson, startedAtMs, token, attempt }: RunningJob): string {
-  const started = startedAtMs / 1000;
-  return `{"channel":${JSON.stringify(channel)},"envelope":${envelopeJson},"started_at":${started},"claim_token":"${token}","attempt":${attempt}}`;
 }
 
 /** A claim's field is `<executor>.<slot>`. */

@@ -1,4 +1,4 @@
-import type { NodeRecord, NodeSighting } from "../store.ts";
+import type { NodeRecord, NodeSighting, RunningJob } from "./store.ts";
 
 /** The `info` field of a node's hash, in the family's words; the last four are ours. */
 export function nodeInfoJson(node: NodeRecord): string {
@@ -42,4 +42,10 @@ function parsed(info: unknown): Record<string, unknown> {
   } catch {
     return {};
   }
+}
+
+/** What a worker shows of a running job, as the family's `work` hash holds it. */
+export function runningJson({ channel, envelopeJson, startedAtMs, token, attempt }: RunningJob): string {
+  const started = startedAtMs / 1000;
+  return `{"channel":${JSON.stringify(channel)},"envelope":${envelopeJson},"started_at":${started},"claim_token":"${token}","attempt":${attempt}}`;
 }

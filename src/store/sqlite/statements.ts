@@ -1,0 +1,161 @@
+import type { Database } from "bun:sqlite";
+import { jobState } from "./schema.ts";
+
+const { ready, planned, retrying, discarded, claimed } = jobState;
+
+/** One thread's prepared statements, each named and prepared once. */
+export function prepare(db: Database) {
+  return {
+    // channels
+    channelId: db.query<{ id: number }, [string]>("SELECT id FROM channels WHERE name = ?"),
+    addChannel: db.query<{ id: number }, [string]>(
+      "INSERT INTO channels (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET name = name RETURNING id",
+    ),
+    channelName: db.query<{ name: string }, [number]>("SELECT name FROM channels WHERE id = ?"),
+    pausedChannels: db.query<{ id: number }, []>("SELECT id FROM channels WHERE paused = 1"),
+    // jobs
+    insertJob: db.query<unknown, [number, number, number, string, string | null, string | Uint8Array]>(
+      "INSERT INTO jobs (channel, state, at, id, barrier, payload) VALUES (?, ?, ?, ?, ?, ?)",
+    ),
+    deleteJob: db.query<unknown, [number]>("DELETE FROM jobs WHERE seq = ?"),
+    payload: db.query<{ payload: string | Uint8Array }, [number]>("SELECT payload FROM jobs WHERE seq = ?"),
+    nextReady: db.query<ReadyRow, [number, number, number, number]>(
+      `SELECT seq, at, id, barrier, payload FROM jobs
+       WHERE state = ${ready} AND channel = ? AND (at, seq) > (?, ?) ORDER BY at, seq LIMIT ?`,
+    ),
+    hasReady: db.query<{ seq: number }, [number]>(
+      `SELECT seq FROM jobs WHERE state = ${ready} AND channel = ? LIMIT 1`,
+    ),
+    claimJob: db.query<unknown, [number]>(`UPDATE jobs SET state = ${claimed} WHERE seq = ?`),
+    requeueJob: db.query<unknown, [number]>(
+      `UPDATE jobs SET state = ${ready} WHERE seq = ? AND state = ${claimed}`,
+    ),
+    moveJob: db.query<unknown, [number, number, number, string | Uint8Array, number]>(
+      "UPDATE jobs SET state = ?, at = ?, channel = ?, payload = ? WHERE seq = ?",
+    ),
+    due: db.query<{ seq: number; channel: number; payload: string | Uint8Array }, [number, number, number]>(
+      "SELECT seq, channel, payload FROM jobs WHERE state = ? AND at <= ? ORDER BY at, seq LIMIT ?",
+    ),
+    soonest: db.query<{ at: number }, []>(
+      `SELECT min(at) AS at FROM (
+         SELECT min(at) AS at FROM jobs WHERE state = ${planned} UNION ALL
+         SELECT min(at) AS at FROM jobs WHERE state = ${retrying})`,
+    ),
+    trimByAge: db.query<unknown, [number]>(
+      `DELETE FROM jobs WHERE seq IN (
+         SELECT seq FROM jobs WHERE state = ${discarded} AND at < ? ORDER BY at LIMIT 20)`,
+    ),
+    countArchive: db.query<{ n: number }, []>(`SELECT count(*) AS n FROM jobs WHERE state = ${discarded}`),
+    trimOldest: db.query<unknown, [number]>(
+      `DELETE FROM jobs WHERE seq IN (
+         SELECT seq FROM jobs WHERE state = ${discarded} ORDER BY at, seq LIMIT ?)`,
+    ),
+    // claims
+    claim: db.query<ClaimRow, [string, string, number]>(
+      "SELECT token, seq, id FROM claims WHERE node = ? AND executor = ? AND slot = ?",
+    ),
+    addClaim: db.query<unknown, [string, string, number, string, number, string, number, number]>(
+      "INSERT INTO claims (node, executor, slot, token, seq, id, claimed_at, attempt) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    ),
+    deleteClaim: db.query<unknown, [string, string, number]>(
+      "DELETE FROM claims WHERE node = ? AND executor = ? AND slot = ?",
+    ),
+    claimsOfExecutor: db.query<FullClaimRow, [string, string]>(
+      `SELECT claims.*, channels.name AS channel FROM claims
+       LEFT JOIN jobs USING (seq) LEFT JOIN channels ON channels.id = jobs.channel
+       WHERE node = ? AND executor = ?`,
+    ),
+    claimsOfNode: db.query<FullClaimRow, [string, number]>(
+      `SELECT claims.*, channels.name AS channel FROM claims
+       LEFT JOIN jobs USING (seq) LEFT JOIN channels ON channels.id = jobs.channel
+       WHERE node = ? LIMIT ?`,
+    ),
+    claimOwners: db.query<{ node: string }, []>("SELECT DISTINCT node FROM claims"),
+    // counters, barriers, crashes
+    count: db.query<unknown, [number, string]>("UPDATE counters SET value = value + ? WHERE name = ?"),
+    addBarrier: db.query<unknown, [string, number]>(
+      "INSERT INTO barriers VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at",
+    ),
+    dropBarrier: db.query<unknown, [string]>("DELETE FROM barriers WHERE id = ?"),
+    dropOldBarriers: db.query<unknown, [number]>(
+      "DELETE FROM barriers WHERE id IN (SELECT id FROM barriers WHERE expires_at < ? LIMIT 100)",
+    ),
+    barrier: db.query<{ id: string }, [string, number]>(
+      "SELECT id FROM barriers WHERE id = ? AND expires_at > ?",
+    ),
+    countCrash: db.query<{ count: number }, [string, number]>(
+      `INSERT INTO crashes VALUES (?, 1, ?) ON CONFLICT (id)
+       DO UPDATE SET count = count + 1, expires_at = excluded.expires_at RETURNING count`,
+    ),
+    dropOldCrashes: db.query<unknown, [number]>(
+      "DELETE FROM crashes WHERE id IN (SELECT id FROM crashes WHERE expires_at < ? LIMIT 100)",
+    ),
+    // nodes
+    node: db.query<NodeRow, [string]>("SELECT * FROM nodes WHERE identity = ?"),
+    nodes: db.query<{ identity: string; info: string }, []>("SELECT identity, info FROM nodes"),
+    addNode: db.query<unknown, [string, string, number, number, number]>(
+      "INSERT INTO nodes (identity, info, beat, beating_since, concurrency) VALUES (?, ?, ?, ?, ?)",
+    ),
+    beat: db.query<unknown, [number, number, number, number, string]>(
+      "UPDATE nodes SET beat = ?, beating_since = ?, busy = ?, quiet = ? WHERE identity = ?",
+    ),
+    markDead: db.query<unknown, [number, string]>("UPDATE nodes SET dead = ? WHERE identity = ?"),
+    deleteNode: db.query<unknown, [string]>("DELETE FROM nodes WHERE identity = ?"),
+    generation: db.query<{ generation: string }, [string, string]>(
+      "SELECT generation FROM generations WHERE node = ? AND executor = ?",
+    ),
+    setGeneration: db.query<unknown, [string, string, string]>(
+      "INSERT INTO generations VALUES (?, ?, ?) ON CONFLICT (node, executor) DO UPDATE SET generation = excluded.generation",
+    ),
+    deleteGeneration: db.query<unknown, [string, string]>(
+      "DELETE FROM generations WHERE node = ? AND executor = ?",
+    ),
+    deleteGenerations: db.query<unknown, [string]>("DELETE FROM generations WHERE node = ?"),
+    addSignal: db.query<unknown, [string, string, number]>(
+      "INSERT INTO signals (node, signal, expires_at) VALUES (?, ?, ?)",
+    ),
+    signals: db.query<{ seq: number; signal: string; expires_at: number }, [string]>(
+      "SELECT seq, signal, expires_at FROM signals WHERE node = ? ORDER BY seq LIMIT 10",
+    ),
+    deleteSignal: db.query<unknown, [number]>("DELETE FROM signals WHERE seq = ?"),
+    deleteSignals: db.query<unknown, [string]>("DELETE FROM signals WHERE node = ?"),
+    addRunning: db.query<unknown, [string, string, number, string]>(
+      "INSERT INTO running VALUES (?, ?, ?, ?)",
+    ),
+    deleteRunning: db.query<unknown, [string, string]>("DELETE FROM running WHERE node = ? AND executor = ?"),
+    deleteRunningOfNode: db.query<unknown, [string]>("DELETE FROM running WHERE node = ?"),
+    dataVersion: db.query<{ data_version: number }, []>("PRAGMA data_version"),
+  };
+}
+
+export type Statements = ReturnType<typeof prepare>;
+
+export interface ReadyRow {
+  readonly seq: number;
+  readonly at: number;
+  readonly id: string;
+  readonly barrier: string | null;
+  readonly payload: string | Uint8Array;
+}
+
+export interface ClaimRow {
+  readonly token: string;
+  readonly seq: number;
+  readonly id: string;
+}
+
+export interface FullClaimRow extends ClaimRow {
+  readonly executor: string;
+  readonly slot: number;
+  readonly claimed_at: number;
+  readonly attempt: number;
+  readonly channel: string | null;
+}
+
+export interface NodeRow {
+  readonly identity: string;
+  readonly info: string;
+  readonly beat: number;
+  readonly beating_since: number;
+  readonly dead: number | null;
+}
