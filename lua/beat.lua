@@ -16,6 +16,9 @@ local function ms(seconds) return math.floor(seconds * 1000) end
 if not stored[1] or stored[2] or redis.call('SISMEMBER', KEYS[1], ARGV[3]) == 0 then
   return { ARGV[1], 0, 0, ms(silent), ms(now) }
 end
-if not since or since > now or silent > tonumber(ARGV[7]) or ARGV[6] == '1' then since = now end
+-- A node that dies sooner than others must judge more carefully: half its ttl is a gap already.
+local ttl = tonumber(string.match(stored[1], '"ttl":([%d.]+)') or '')
+local gap = math.min(tonumber(ARGV[7]), ttl and ttl / 2 or 7)
+if not since or since > now or silent > gap or ARGV[6] == '1' then since = now end
 redis.call('HSET', KEYS[2], 'beat', text, 'busy', ARGV[4], 'quiet', ARGV[5], 'beating_since', string.format('%.6f', since))
 return { ARGV[1], 1, ms(now - since), ms(silent), ms(now) }

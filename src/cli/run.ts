@@ -1,8 +1,9 @@
 import { isatty } from "node:tty";
+import type { Conductor } from "../conductor/conductor.ts";
 import type { Environment } from "../config/environment.ts";
 import { settingsFrom } from "../config/resolve.ts";
 import type { Flags } from "../config/sources.ts";
-import { ConfigurationError } from "../foundation/errors.ts";
+import { ConfigurationError, SolidJobsError } from "../foundation/errors.ts";
 import { lineWriter } from "../instrumentation/line-writer.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import { createLogger } from "../instrumentation/logger-output.ts";
@@ -31,13 +32,24 @@ export async function runNode(
   const { obeySignals } = await import("../conductor/signals.ts");
   const conductor = new Conductor({ settings, logger });
   obeySignals(conductor);
-  await conductor.start();
+  if (!(await hasStarted(conductor))) return conductor.finished;
   announce(conductor.description, logger, settings.logLevel);
   const watcher = settings.watch ? watchModules(settings.require, conductor, logger) : undefined;
   try {
     return await conductor.finished;
   } finally {
     watcher?.close();
+  }
+}
+
+/** False when a signal stopped it before it had started. */
+async function hasStarted(conductor: Conductor): Promise<boolean> {
+  try {
+    await conductor.start();
+    return true;
+  } catch (error) {
+    if (error instanceof SolidJobsError && error.code === "STOPPED") return false;
+    throw error;
   }
 }
 

@@ -2,17 +2,16 @@ import type { GivenSettings } from "../config/given.ts";
 import { processConfiguration } from "../config/process.ts";
 import { settingsFrom } from "../config/resolve.ts";
 import type { ChannelWeight, Settings } from "../config/settings.ts";
-import { ConfigurationError, SolidJobsError, StoreUnavailable, toError } from "../foundation/errors.ts";
+import { SolidJobsError, StoreUnavailable, toError } from "../foundation/errors.ts";
 import type { Service } from "../foundation/service.ts";
 import { pause } from "../foundation/time.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import { createLogger } from "../instrumentation/logger-output.ts";
 import { storeFor } from "../store/open.ts";
 import type { NodeSignal, Store } from "../store/store.ts";
-import type { FromProbe } from "../worker/messages.ts";
 import { Node, type StopReport } from "./node.ts";
+import { type LoadedTasks, loadedTasks } from "./probe.ts";
 import { nodeReport } from "./report.ts";
-import { Thread } from "./threads.ts";
 
 export interface NodeDescription {
   readonly identity: string;
@@ -32,8 +31,6 @@ export interface ResolvedConductorOptions {
 }
 
 export type ConductorOptions = ResolvedConductorOptions | (GivenSettings & { readonly logger?: Logger });
-
-const probeTimeoutMs = 60_000;
 
 /**
  * Runs a node: in an application, or for the CLI. It installs no signal handlers and never exits the
@@ -56,6 +53,9 @@ export class Conductor implements Service {
   private descriptionNow: NodeDescription | undefined;
   private hasHinted = false;
   private hasFailed = false;
+  private isQuiet = false;
+  /** Ends what a start waits for. */
+  private readonly interrupting = new AbortController();
 
   /** @throws ConfigurationError for settings that cannot be used */
   constructor(options: ConductorOptions) {
@@ -74,7 +74,12 @@ export class Conductor implements Service {
     return this.descriptionNow;
   }
 
-  /** Resolves when all workers reserve. @throws SolidJobsError after undoing everything */
+  /**
+   * Resolves when all workers reserve.
+   *
+   * @throws SolidJobsError after undoing everything; its code is `STOPPED` when `stop` was called meanwhile,
+   * or before
+   */
   start(): Promise<void> {
     this.starting ??= this.boot();
     return this.starting;
@@ -96,6 +101,7 @@ export class Conductor implements Service {
   /** Nothing more is reserved; running jobs go on. Cannot be taken back. */
   quiet(): void {
     this.logger.info("quiet: nothing more is reserved");
+    this.isQuiet = true;
     this.node?.quiet();
   }
 
@@ -115,21 +121,33 @@ export class Conductor implements Service {
   }
 
   private async boot(): Promise<void> {
+    this.refuseWhenStopping();
     try {
       this.store = storeFor(this.settings);
       const { version, warnings } = await this.store.open();
       for (const warning of warnings) this.logger.warn(warning);
-      await this.startNode(version, await loadedTasks(this.settings));
+      await this.startNode(version, await this.loadTasks());
     } catch (error) {
+      this.refuseWhenStopping(); // what failed was stopped
       await this.store?.close();
       this.finish(1);
       throw error;
     }
   }
 
+  private loadTasks(): Promise<LoadedTasks> {
+    return loadedTasks(this.settings, this.interrupting.signal);
+  }
+
+  private refuseWhenStopping(): void {
+    if (this.interrupting.signal.aborted)
+      throw new SolidJobsError("STOPPED", "the node was stopped before it had started");
+  }
+
   private async startNode(version: string, tasks: LoadedTasks): Promise<void> {
     const { settings, store } = this;
-    if (store === undefined) return;
+    this.refuseWhenStopping();
+    if (store === undefined) throw new SolidJobsError("NOT_STARTED", "the node has not started yet");
     const channels = servedChannels(settings, tasks);
     const node = new Node({
       settings,
@@ -142,6 +160,7 @@ export class Conductor implements Service {
       onSlotsHint: () => this.hintAtSlots(),
     });
     this.node = node;
+    if (this.isQuiet) node.quiet();
     await node.start();
     this.descriptionNow = {
       identity: node.identity,
@@ -155,10 +174,10 @@ export class Conductor implements Service {
   }
 
   private async shutDown(): Promise<StopReport> {
-    await this.starting?.catch(() => {});
-    await this.changing;
+    this.interrupting.abort();
     const report = (await this.node?.stop(this.settings.timeout)) ?? nothingRan;
-    await this.store?.close();
+    await this.store?.close(); // ends what a start or a restart still waits for
+    await Promise.allSettled([this.starting, this.changing]);
     if (report.requeued > 0) this.logger.warn(`put back ${report.requeued} jobs that had not ended`);
     if (report.heldWorkers.length > 0) {
       this.logger.error("native calls still hold workers", { workers: report.heldWorkers });
@@ -175,18 +194,20 @@ export class Conductor implements Service {
       { node: dead.identity },
     );
     dead.hurry();
+    void dead.stop(this.settings.timeout); // at once: its jobs run elsewhere
     try {
       await this.replaceNode("declared dead");
     } catch (thrown) {
-      await this.fail(toError(thrown));
+      if (this.stopping === undefined) await this.fail(toError(thrown));
     }
   }
 
   /** One change at a time. The modules are loaded first, so that a fault in one stops nothing. */
   private replaceNode(reason: string): Promise<void> {
     const change = this.changing.then(async () => {
+      await this.starting;
       if (this.stopping !== undefined) return;
-      const tasks = await loadedTasks(this.settings);
+      const tasks = await this.loadTasks();
       await this.node?.stop(this.settings.timeout);
       this.logger.info(`beginning again: ${reason}`);
       await this.startPatiently(tasks);
@@ -201,10 +222,11 @@ export class Conductor implements Service {
       try {
         return await this.startNode(this.descriptionNow?.version ?? "", tasks);
       } catch (error) {
+        if (this.stopping !== undefined) return;
         if (!(error instanceof StoreUnavailable)) throw error;
         if (failures === 0)
           this.logger.warn(`the node begins again as soon as the store answers: ${error.message}`);
-        await pause(Math.min(100 * 2 ** failures, 2000));
+        await pause(Math.min(100 * 2 ** failures, 2000), this.interrupting.signal);
       }
     }
   }
@@ -242,30 +264,6 @@ function resolved(options: ConductorOptions): { settings: Settings; logger: Logg
   const { logger, ...given } = options as GivenSettings & { logger?: Logger };
   const settings = settingsFrom({ given: { ...processConfiguration().given, ...given } });
   return { settings, logger: logger ?? createLogger({ level: settings.logLevel }) };
-}
-
-type LoadedTasks = Extract<FromProbe, { type: "loaded" }>["tasks"];
-
-async function loadedTasks(settings: Settings): Promise<LoadedTasks> {
-  const thread = new Thread<never, FromProbe>("probe", { settings });
-  const answer = Promise.withResolvers<FromProbe>();
-  thread.listen(answer.resolve);
-  const timer = setTimeout(() => {
-    answer.resolve({
-      type: "failed",
-      code: "MODULE",
-      message: `the task modules did not load within ${probeTimeoutMs / 1000} s`,
-    });
-  }, probeTimeoutMs);
-  const died = thread.ended.then(({ code, reason }): FromProbe => {
-    const why = reason ?? `the thread ended with code ${code} (does a module call process.exit?)`;
-    return { type: "failed", code: "MODULE", message: `the task modules do not load: ${why}` };
-  });
-  const found = await Promise.race([answer.promise, died]);
-  clearTimeout(timer);
-  await thread.terminate(1000);
-  if (found.type === "failed") throw new ConfigurationError(found.message, { code: found.code });
-  return found.tasks;
 }
 
 /** As set; else `default` and every channel that a task names. */

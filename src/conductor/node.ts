@@ -64,6 +64,10 @@ export class Node {
       node,
       board,
       proof: ownProof(),
+      onDeclaredDead: (silentMs) => {
+        // One that is starting fails by it; one that stops ends anyway.
+        if (this.overseer !== undefined && this.stopping === undefined) options.onDeclaredDead(silentMs);
+      },
       onRecovered: (jobs) => this.tellRecovered(jobs),
     });
     this.seats = Array.from({ length: settings.concurrency }, (_, worker) => {
@@ -72,7 +76,10 @@ export class Node {
     });
   }
 
-  /** Resolves when all workers reserve. When something fails, all of it is undone before it rejects. */
+  /**
+   * Resolves when all workers reserve. When something fails, or it is stopped meanwhile, all of it is undone
+   * before it rejects.
+   */
   async start(): Promise<void> {
     try {
       nodeLives(this.identity);
@@ -80,6 +87,7 @@ export class Node {
       await recoverEarlierSelves(this.options.store, this.identity);
       await this.pulse.start();
       for (const seat of this.seats) await seat.start();
+      this.pulse.refuseWhenDead();
     } catch (error) {
       await this.stop(0);
       throw error;
@@ -91,7 +99,7 @@ export class Node {
   /** Nothing more is reserved; running jobs go on. */
   quiet(): void {
     this.board.setQuiet();
-    for (const seat of this.seats) seat.send({ type: "quiet" });
+    if (this.overseer !== undefined) for (const seat of this.seats) seat.send({ type: "quiet" });
   }
 
   /** At most `timeoutSeconds` and five seconds, whatever the jobs do. The first call's timeout counts. */
@@ -127,19 +135,20 @@ export class Node {
     const closed = this.answered(store.closeForReservations(this.identity));
     const drained = Promise.all(this.seats.map((seat) => seat.drain()));
     await Promise.race([within(timeoutMs, drained, undefined), this.hurrying.promise]);
-    this.abort(drained);
+    this.abort();
     await within(afterAbortMs, drained, undefined);
     this.overseer?.stop();
     const heldWorkers = await this.endThreads();
     const isStoreUp = await closed;
     await this.pulse.stop();
+    // One that was silent may be back by now; one that still is has had its time.
+    const silenceMs = isStoreUp ? storeSilenceMs : storeSilenceMs / 2;
+    const left = await this.answered(store.leave(this.identity), silenceMs);
     nodeEnded(this.identity);
-    const left = isStoreUp ? await this.answered(store.leave(this.identity)) : undefined;
     return { requeued: left?.requeued ?? 0, heldWorkers, hasLeft: left !== undefined };
   }
 
-  private abort(drained: Promise<unknown>): void {
-    void drained;
+  private abort(): void {
     for (const seat of this.seats) {
       seat.send({ type: "abort", reason: "the node stops and the job's time for shutting down is over" });
     }
@@ -153,10 +162,11 @@ export class Node {
   /** Undefined when the store does not answer in time, which is logged. */
   private async answered<T extends object | void>(
     call: Promise<T>,
+    silenceMs = storeSilenceMs,
   ): Promise<(T extends void ? true : T) | undefined> {
     try {
-      const silent = new StoreUnavailable(`the store was silent for ${storeSilenceMs} ms`, { isSent: true });
-      const result = await within<T, SolidJobsError>(storeSilenceMs, call, silent);
+      const silent = new StoreUnavailable(`the store was silent for ${silenceMs} ms`, { isSent: true });
+      const result = await within<T, SolidJobsError>(silenceMs, call, silent);
       if (result === silent) throw silent;
       return (result ?? true) as T extends void ? true : T;
     } catch (thrown) {
@@ -166,6 +176,6 @@ export class Node {
   }
 
   private tellRecovered(jobs: Parameters<PulseThread["options"]["onRecovered"]>[0]): void {
-    this.seats[0]?.send({ type: "recovered", jobs });
+    this.seats.find((seat) => seat.isTaken)?.send({ type: "recovered", jobs });
   }
 }

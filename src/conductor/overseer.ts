@@ -40,12 +40,11 @@ export class Overseer {
   private endOverdue(worker: number, seat: WorkerSeat): void {
     const now = Date.now();
     const overdue = this.board.jobs(worker).filter(({ deadlineMs }) => deadlineMs !== 0 && deadlineMs < now);
-    if (overdue.length === 0) return;
+    if (overdue.length === 0 || !seat.end(pastTimeout(overdue))) return;
     this.logger.error("jobs ran past their timeouts: their thread is ended", {
       worker,
       jobs: overdue.map(({ id }) => id),
     });
-    seat.end(pastTimeout(overdue.map(({ slot }) => slot)));
   }
 
   private endStalled(worker: number, seat: WorkerSeat): void {
@@ -61,13 +60,11 @@ export class Overseer {
     if (now - seen.at < stallMs) return;
     seen.at = now;
     const holding = this.board.holdingSlot(worker);
-    this.logger.error("a worker with free slots stands still: it is replaced", {
-      worker,
-      jobs: this.board.jobs(worker),
-    });
+    const jobs = this.board.jobs(worker);
     const error = new ThreadDied(
       `held the loop of its worker for ${stallMs / 1000} s while other slots were free: its thread was ended`,
     );
-    seat.end({ error, culprits: holding >= 0 ? [holding] : [] });
+    if (!seat.end({ error, culprits: jobs.filter(({ slot }) => slot === holding) })) return;
+    this.logger.error("a worker with free slots stands still: it is replaced", { worker, jobs });
   }
 }

@@ -1,6 +1,6 @@
 import type { ChannelWeight, Settings } from "../config/settings.ts";
-import { SolidJobsError } from "../foundation/errors.ts";
-import { pause } from "../foundation/time.ts";
+import { SolidJobsError, StoreUnavailable } from "../foundation/errors.ts";
+import { pause, within } from "../foundation/time.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import type { NodeSignal, RecoverReply } from "../store/store.ts";
 import type { Board } from "../worker/board.ts";
@@ -20,12 +20,16 @@ export interface PulseOptions {
   readonly onRecovered: (jobs: RecoverReply["recovered"]) => void;
 }
 
+/** How long the thread may take to end its calls before it is ended. */
+const stopMs = 700;
+
 /** The pulse as the conductor sees it: started, replaced when its thread dies, stopped. */
 export class PulseThread {
   readonly options: PulseOptions;
   private thread: Thread<ToPulse, FromPulse> | undefined;
   private beating = Promise.withResolvers<void>();
   private isStopping = false;
+  private isDeclaredDead = false;
 
   constructor(options: PulseOptions) {
     this.options = options;
@@ -33,6 +37,7 @@ export class PulseThread {
 
   /** Resolves when the store has accepted its first beat. */
   async start(): Promise<void> {
+    if (this.isStopping) throw new SolidJobsError("STOPPED", "the node stops: it beats no more");
     const { settings, node, proof, board, channels } = this.options;
     this.beating = Promise.withResolvers();
     const init: PulseInit = { settings, node, proof, board: board.buffer, channels };
@@ -49,8 +54,20 @@ export class PulseThread {
 
   async stop(): Promise<void> {
     this.isStopping = true;
-    this.thread?.send({ type: "stop" });
-    await this.thread?.ended;
+    const { thread } = this;
+    thread?.send({ type: "stop" });
+    if (thread === undefined) return;
+    const hasEnded = await within(
+      stopMs,
+      thread.ended.then(() => true),
+      false,
+    );
+    if (!hasEnded) await thread.terminate(stopMs);
+  }
+
+  /** @throws StoreUnavailable when the node was declared dead meanwhile: only a new one may start */
+  refuseWhenDead(): void {
+    if (this.isDeclaredDead) throw declaredDead();
   }
 
   private hear(message: FromPulse): void {
@@ -61,6 +78,8 @@ export class PulseThread {
       case "failed":
         return this.beating.reject(new SolidJobsError("PULSE", message.message));
       case "declared-dead":
+        this.isDeclaredDead = true;
+        this.beating.reject(declaredDead());
         return onDeclaredDead(message.silentMs);
       case "signal":
         return onSignal(message.signal);
@@ -78,4 +97,13 @@ export class PulseThread {
     await pause(200);
     if (!this.isStopping) await this.start().catch(() => {}); // told by the burial of the new one
   }
+}
+
+function declaredDead(): StoreUnavailable {
+  return new StoreUnavailable(
+    "the node was declared dead, or its record was removed, before it had started",
+    {
+      isSent: false,
+    },
+  );
 }

@@ -7,12 +7,18 @@ import { toError } from "../foundation/errors.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import type { Executor, Settlement, SettlementOutcome, Store, StoredClaim } from "../store/store.ts";
 
+/** A job as the board showed it: its id may be cut at the end. */
+export interface Culprit {
+  readonly slot: number;
+  readonly id: string;
+}
+
 export interface DeadWorker {
   readonly executor: Executor;
   /** What ended it, for the jobs that did. */
   readonly error: Error;
-  /** The slots whose jobs are known to have ended it; undefined when that is not known. */
-  readonly culprits: readonly number[] | undefined;
+  /** The jobs that are known to have ended it; undefined when that is not known. */
+  readonly culprits: readonly Culprit[] | undefined;
   /** The conductor ended the thread for its culprits: the other jobs are not even suspects. */
   readonly wasEnded: boolean;
 }
@@ -47,6 +53,7 @@ export async function settleDeadWorker(
       logger.error(`a job cannot be settled and is kept: ${reason}`, { job: settlement.jobId });
     }
   }
+  await store.showRunning(dead.executor, []);
   return settlements.length;
 }
 
@@ -56,7 +63,9 @@ async function settlementOf(
   claimCount: number,
   { store, settings }: { store: Store; settings: Settings },
 ): Promise<SettlementOutcome> {
-  const isCulprit = dead.culprits?.includes(claim.slot) ?? claimCount === 1;
+  const isCulprit =
+    dead.culprits?.some(({ slot, id }) => slot === claim.slot && claim.jobId.startsWith(id)) ??
+    claimCount === 1;
   if (!isCulprit && dead.wasEnded) return { outcome: "requeue" };
   const bytes = await store.claimedBytes(dead.executor, claim);
   if (bytes === undefined) return { outcome: "requeue" };

@@ -17,8 +17,6 @@ export interface ThreadEnd {
 
 /** Where threads begin. */
 const entry = new URL("./thread.ts", import.meta.url).href;
-/** A thread that has not said hello by then cannot load this library. */
-const helloTimeoutMs = 30_000;
 
 /**
  * A Web Worker with its traffic in order: nothing is sent before it listens (earlier messages are lost
@@ -27,7 +25,8 @@ const helloTimeoutMs = 30_000;
 export class Thread<In, Out> {
   readonly ended: Promise<ThreadEnd>;
   private readonly worker: Worker;
-  private readonly hello = Promise.withResolvers<void>();
+  /** What was sent before it listened; undefined once it does. */
+  private early: In[] | undefined = [];
   private reason: string | undefined;
   private hasEnded = false;
   private onMessage: (message: Out) => void = () => {};
@@ -35,9 +34,10 @@ export class Thread<In, Out> {
   constructor(role: ThreadRole, init: unknown) {
     this.worker = new Worker(entry);
     this.worker.onmessage = ({ data }: MessageEvent) => {
-      if (data !== "hello") return this.onMessage(data as Out);
+      if (this.early === undefined || data !== "hello") return this.hear(data);
       this.worker.postMessage({ role, init } satisfies ThreadInit<unknown>);
-      this.hello.resolve();
+      for (const message of this.early) this.worker.postMessage(message);
+      this.early = undefined;
     };
     this.worker.onerror = (event: ErrorEvent) => {
       event.preventDefault();
@@ -56,14 +56,15 @@ export class Thread<In, Out> {
     this.onMessage = onMessage;
   }
 
-  /** Resolves when the thread listens; false when it ended before. */
-  async listening(): Promise<boolean> {
-    const isUp = Promise.race([this.hello.promise.then(() => true), this.ended.then(() => false)]);
-    return within(helloTimeoutMs, isUp, false);
+  send(message: In): void {
+    if (this.hasEnded) return;
+    if (this.early !== undefined) this.early.push(message);
+    else this.worker.postMessage(message);
   }
 
-  send(message: In): void {
-    if (!this.hasEnded) this.worker.postMessage(message);
+  /** A job may post messages too: what cannot be ours is ignored. */
+  private hear(data: unknown): void {
+    if (typeof data === "object" && data !== null && "type" in data) this.onMessage(data as Out);
   }
 
   /** Ends it at once. False when it has not ended within `ms`: a native call holds it. */

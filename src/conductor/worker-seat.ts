@@ -35,6 +35,23 @@ const longestReplaceMs = 30_000;
 /** A worker that lived this long does not count as one of a row of deaths. */
 const longLifeMs = 60_000;
 const terminateMs = 1000;
+/** Loading modules and `startup` may take long; after this time it is told, so that nobody wonders. */
+const slowStartMs = 30_000;
+
+/** The thread that sits in a place now. */
+interface Sitter {
+  readonly thread: Thread<ToWorker, FromWorker>;
+  readonly executor: Executor;
+  readonly startedAt: number;
+  readonly readiness: PromiseWithResolvers<void>;
+  /** Everything it held is settled, or it has ended. */
+  readonly drained: PromiseWithResolvers<void>;
+  isReady: boolean;
+  /** Why the conductor ended it, if it did. */
+  ending: Pick<DeadWorker, "error" | "culprits"> | undefined;
+  /** Lost its permission to reserve: it finishes what it runs and is replaced. */
+  isRetired: boolean;
+}
 
 /**
  * One worker's place in a node: the thread that sits there now, and its replacement when it dies.
@@ -42,20 +59,16 @@ const terminateMs = 1000;
  *     grant a new executor and generation -> start the thread -> it loads, says ready -> go
  *     its thread ends unasked -> take the generation away, settle what it held -> pause -> start again
  *
+ * A thread that ends before it is ready held nothing: who started it is told, and starts the next one.
  * An executor's name is never used again: what a dead thread's connection still sends finds no generation.
  */
 export class WorkerSeat {
   private readonly options: SeatOptions;
-  private thread: Thread<ToWorker, FromWorker> | undefined;
-  private readiness = Promise.withResolvers<void>();
-  private readonly drained = Promise.withResolvers<void>();
-  private startedAt = 0;
+  private sitter: Sitter | undefined;
   private deaths = 0;
   private count = 0;
   private hasGone = false;
-  private isLeaving = false;
-  /** Why the conductor ended the thread, if it did. */
-  private ending: Pick<DeadWorker, "error" | "culprits"> | undefined;
+  private readonly leaving = new AbortController();
 
   constructor(options: SeatOptions) {
     this.options = options;
@@ -63,12 +76,13 @@ export class WorkerSeat {
 
   /** Resolves when the worker is ready. @throws SolidJobsError when its modules do not load */
   async start(): Promise<void> {
-    const { settings, node, board, worker, channels, store } = this.options;
+    const { settings, node, board, worker, channels, store, logger } = this.options;
+    this.refuseWhenLeaving();
     this.count += 1;
     const executor = { node, executor: `w${worker}-${this.count}`, generation: randomHex(6) };
     if (!(await store.grant(executor)))
       throw new StoreUnavailable("this node is gone from the store", { isSent: false });
-    this.readiness = Promise.withResolvers();
+    this.refuseWhenLeaving();
     board.clearWorker(worker);
     const { executor: name, generation } = executor;
     const init: WorkerInit = {
@@ -80,88 +94,131 @@ export class WorkerSeat {
       board: board.buffer,
       channels,
     };
-    const thread = new Thread<ToWorker, FromWorker>("worker", init);
-    this.thread = thread;
-    this.startedAt = performance.now();
-    thread.listen((message) => this.hear(message));
-    void thread.ended.then((end) => this.bury(thread, executor, end));
-    await this.readiness.promise;
+    const sitter: Sitter = {
+      thread: new Thread("worker", init),
+      executor,
+      startedAt: performance.now(),
+      readiness: Promise.withResolvers(),
+      drained: Promise.withResolvers(),
+      isReady: false,
+      ending: undefined,
+      isRetired: false,
+    };
+    this.sitter = sitter;
+    sitter.thread.listen((message) => this.hear(sitter, message));
+    void sitter.thread.ended.then((end) => this.bury(sitter, end));
+    const slow = setTimeout(
+      () => logger.warn("a worker is not ready yet: a module or a startup callback takes long", { worker }),
+      slowStartMs,
+    );
+    try {
+      await sitter.readiness.promise;
+    } finally {
+      clearTimeout(slow);
+    }
   }
 
+  /** Lets it reserve; a thread that died since it was ready is replaced. */
   go(): void {
     this.hasGone = true;
-    this.thread?.send({ type: "go" });
+    if (this.sitter === undefined) return void this.replace();
+    this.send({ type: "go" });
+    if (this.options.board.isQuiet) this.send({ type: "quiet" });
+  }
+
+  /** Whether a thread sits here. */
+  get isTaken(): boolean {
+    return this.sitter?.isReady ?? false;
   }
 
   send(message: ToWorker): void {
-    this.thread?.send(message);
+    this.sitter?.thread.send(message);
   }
 
   /** Tells it to finish. Resolves when everything it held is settled, or its thread has ended. */
-  drain(): Promise<void> {
-    this.isLeaving = true;
-    if (this.thread === undefined) this.drained.resolve();
-    this.send({ type: "drain" });
-    return this.drained.promise;
+  async drain(): Promise<void> {
+    this.leaving.abort();
+    const { sitter } = this;
+    if (sitter === undefined) return;
+    if (!sitter.isReady) return void sitter.thread.terminate(terminateMs); // it held nothing yet
+    sitter.thread.send({ type: "drain" });
+    await sitter.drained.promise;
   }
 
-  /** Ends the thread for a job's sake; it is replaced. */
-  end(reason: Pick<DeadWorker, "error" | "culprits">): void {
-    if (this.ending !== undefined) return;
-    this.ending = reason;
-    void this.thread?.terminate(terminateMs).then((hasEnded) => {
+  /** Ends the thread for a job's sake; it is replaced. False when there is none, or it is ending already. */
+  end(reason: Pick<DeadWorker, "error" | "culprits">): boolean {
+    const { sitter } = this;
+    if (sitter === undefined || sitter.ending !== undefined) return false;
+    sitter.ending = reason;
+    void sitter.thread.terminate(terminateMs).then((hasEnded) => {
       if (!hasEnded)
         this.options.logger.error("a worker is held by a native call and cannot be ended yet", {
           worker: this.options.worker,
         });
     });
+    return true;
   }
 
   /** For good. False when a native call still holds the thread. */
   async terminate(): Promise<boolean> {
-    this.isLeaving = true;
-    return (await this.thread?.terminate(terminateMs)) ?? true;
+    this.leaving.abort();
+    return (await this.sitter?.thread.terminate(terminateMs)) ?? true;
   }
 
-  private hear(message: FromWorker): void {
+  private get isLeaving(): boolean {
+    return this.leaving.signal.aborted;
+  }
+
+  private refuseWhenLeaving(): void {
+    if (this.isLeaving) throw new SolidJobsError("STOPPED", "the node stops: no worker is started any more");
+  }
+
+  private hear(sitter: Sitter, message: FromWorker): void {
     const { logger, worker, onSlotsHint } = this.options;
     switch (message.type) {
       case "ready":
-        return this.readiness.resolve();
+        sitter.isReady = true;
+        return sitter.readiness.resolve();
       case "failed":
-        return this.readiness.reject(bootFailure(message));
+        return sitter.readiness.reject(bootFailure(message));
       case "slots-hint":
         return onSlotsHint();
       case "broken":
         return logger.error(`a worker's loop failed: ${message.message}`, { worker });
       case "retired":
-        return logger.warn("a worker lost its permission to reserve", { worker });
+        return this.retire(sitter);
       case "drained":
-        return this.drained.resolve();
+        return sitter.drained.resolve();
     }
   }
 
+  /** Somebody took its generation away, or a failover lost it: only a new thread may reserve again. */
+  private retire(sitter: Sitter): void {
+    if (this.isLeaving || sitter.isRetired) return;
+    sitter.isRetired = true;
+    this.options.logger.warn("a worker lost its permission to reserve: it finishes and is replaced", {
+      worker: this.options.worker,
+    });
+    sitter.thread.send({ type: "drain" });
+  }
+
   /** The thread has ended; unasked, this is a death. */
-  private async bury(
-    thread: Thread<ToWorker, FromWorker>,
-    executor: Executor,
-    end: ThreadEnd,
-  ): Promise<void> {
-    if (this.thread !== thread) return;
+  private async bury(sitter: Sitter, end: ThreadEnd): Promise<void> {
     const { logger, worker, board } = this.options;
-    const holding = board.holdingSlot(worker);
-    const ending = this.ending;
-    this.thread = undefined;
-    this.ending = undefined;
-    const error = ending?.error ?? death(end);
-    this.readiness.reject(error);
-    this.drained.resolve();
-    if (this.isLeaving) return;
-    if (ending === undefined)
-      logger.error(`a worker's thread died: ${error.message}`, { worker, executor: executor.executor });
-    const culprits = ending === undefined && holding >= 0 ? [holding] : ending?.culprits;
-    await this.settle({ executor, error, culprits, wasEnded: ending !== undefined });
+    const holding = board.jobs(worker).find(({ slot }) => slot === board.holdingSlot(worker));
     board.clearWorker(worker);
+    this.sitter = undefined;
+    const error = sitter.ending?.error ?? death(end);
+    sitter.readiness.reject(error);
+    sitter.drained.resolve();
+    if (this.isLeaving || !sitter.isReady) return;
+    const { executor, ending, isRetired } = sitter;
+    const wasEnded = ending !== undefined || (isRetired && end.code === 0);
+    if (!wasEnded)
+      logger.error(`a worker's thread died: ${error.message}`, { worker, executor: executor.executor });
+    const culprits = ending?.culprits ?? (wasEnded ? [] : holding && [holding]);
+    await this.settle({ executor, error, culprits, wasEnded });
+    this.deaths = performance.now() - sitter.startedAt > longLifeMs ? 1 : this.deaths + 1;
     if (this.hasGone) await this.replace();
   }
 
@@ -175,28 +232,40 @@ export class WorkerSeat {
       } catch (thrown) {
         const error = toError(thrown);
         if (failures === 0) logger.warn(`a dead worker's jobs are not settled yet: ${error.message}`);
-        await pause(Math.min(100 * 2 ** failures, 2000));
+        await pause(Math.min(100 * 2 ** failures, 2000), this.leaving.signal);
       }
     }
   }
 
+  /** Until a new thread is ready. */
   private async replace(): Promise<void> {
     const { logger, worker, onFatal } = this.options;
-    this.deaths = performance.now() - this.startedAt > longLifeMs ? 1 : this.deaths + 1;
-    if (this.deaths > 1) await pause(Math.min(1000 * 2 ** (this.deaths - 2), longestReplaceMs));
-    for (let failures = 0; !this.isLeaving; failures++) {
+    let failures = 0;
+    if (this.deaths > 1) await pause(this.delayMs, this.leaving.signal);
+    while (!this.isLeaving) {
       try {
         await this.start();
         this.go();
         return logger.info("a worker was replaced", { worker });
       } catch (thrown) {
+        if (this.isLeaving) return;
         const error = toError(thrown);
-        if (error instanceof ThreadDied) return; // its own burial goes on from here
         if (error instanceof ConfigurationError || !(error instanceof SolidJobsError)) return onFatal(error);
+        if (error instanceof ThreadDied) {
+          this.deaths += 1;
+          logger.error(`a worker's thread died before it was ready: ${error.message}`, { worker });
+          await pause(this.delayMs, this.leaving.signal);
+          continue;
+        }
         if (failures === 0) logger.error(`a worker is not replaced yet: ${error.message}`, { worker });
-        await pause(Math.min(100 * 2 ** failures, 2000));
+        await pause(Math.min(100 * 2 ** failures, 2000), this.leaving.signal);
+        failures += 1;
       }
     }
+  }
+
+  private get delayMs(): number {
+    return Math.min(1000 * 2 ** (this.deaths - 2), longestReplaceMs);
   }
 }
 
@@ -217,9 +286,11 @@ function firstLines(text: string): string {
 }
 
 /** The reason with which a thread is ended for jobs that ran past their timeouts. */
-export function pastTimeout(slots: readonly number[]): Pick<DeadWorker, "error" | "culprits"> {
+export function pastTimeout(
+  culprits: NonNullable<DeadWorker["culprits"]>,
+): Pick<DeadWorker, "error" | "culprits"> {
   return {
     error: new JobTimeout("ran past its timeout and did not end on its signal: its thread was ended"),
-    culprits: slots,
+    culprits,
   };
 }

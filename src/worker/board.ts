@@ -87,6 +87,11 @@ export class Board {
     return changed(this.cells, cell.idle, 0, timeoutMs);
   }
 
+  /** Ends every wait for an idle worker. */
+  stirIdle(): void {
+    Atomics.notify(this.cells, cell.idle);
+  }
+
   get reservedCount(): number {
     return Atomics.load(this.cells, cell.reserved);
   }

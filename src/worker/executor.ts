@@ -89,15 +89,17 @@ export class Executor {
     const startedAt = performance.now();
     this.with.board.setHolding(this.with.worker, slot);
     let result: unknown;
+    let isAsync: boolean;
     try {
       result = performTask(task.taskClass, execution, this.with.interceptors);
+      isAsync = isThenable(result);
     } catch (thrown) {
       return this.failed(execution, task, toError(thrown));
     } finally {
       this.with.board.setHolding(this.with.worker, -1);
       this.noteHold(execution, performance.now() - startedAt);
     }
-    if (!isThenable(result)) return this.succeeded(execution);
+    if (!isAsync) return this.succeeded(execution);
     return Promise.resolve(result).then(
       () => this.succeeded(execution),
       (thrown) => this.failed(execution, task, toError(thrown)),

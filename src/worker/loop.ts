@@ -1,5 +1,5 @@
 import type { Settings } from "../config/settings.ts";
-import { StoreUnavailable, toError } from "../foundation/errors.ts";
+import { SolidJobsError, StoreUnavailable } from "../foundation/errors.ts";
 import { pause } from "../foundation/time.ts";
 import type { Emitter } from "../instrumentation/emitter.ts";
 import type { Logger } from "../instrumentation/logger.ts";
@@ -113,8 +113,8 @@ export class WorkerLoop {
       const hasFound = await this.cycle(settling, slots);
       if (!hasFound && !this.claims.hasDue(performance.now())) await this.rest();
     } catch (error) {
-      if (error instanceof LoopFault) throw error;
-      await this.recoverFrom(toError(error));
+      if (!(error instanceof SolidJobsError)) throw new LoopFault("the loop failed", { cause: error });
+      await this.recoverFrom(error);
     }
   }
 

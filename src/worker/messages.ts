@@ -23,9 +23,7 @@ export type ToWorker =
   | { readonly type: "drain" }
   /** Abort the signals of running jobs. */
   | { readonly type: "abort"; readonly reason: string }
-  | { readonly type: "recovered"; readonly jobs: RecoverReply["recovered"] }
-  /** Say what is running, for the operator. */
-  | { readonly type: "report" };
+  | { readonly type: "recovered"; readonly jobs: RecoverReply["recovered"] };
 
 /** From a worker to the conductor. */
 export type FromWorker =

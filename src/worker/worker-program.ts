@@ -1,7 +1,8 @@
 import type { LifecycleCallback } from "../config/hooks.ts";
 import { adoptSettings, processConfiguration } from "../config/process.ts";
 import { threadEmitter, threadLogger } from "../config/thread-parts.ts";
-import { SolidJobsError, toError } from "../foundation/errors.ts";
+import { SolidJobsError, StoreUnavailable, toError } from "../foundation/errors.ts";
+import { pause } from "../foundation/time.ts";
 import type { Emitter } from "../instrumentation/emitter.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import { close as closePublishing } from "../publisher/process-publisher.ts";
@@ -31,6 +32,7 @@ export class WorkerProgram {
   private parts: Parts | undefined;
   private readonly go = Promise.withResolvers<void>();
   private quieting: Promise<void> | undefined;
+  private isDraining = false;
 
   constructor(init: WorkerInit, say: Say) {
     this.init = init;
@@ -51,6 +53,7 @@ export class WorkerProgram {
     this.say({ type: "ready" });
     await this.go.promise;
     const { loop, report, store } = this.parts;
+    if (this.isDraining) loop.drain();
     const ticking = this.watchLoop();
     try {
       await loop.run();
@@ -74,6 +77,7 @@ export class WorkerProgram {
         parts?.loop.stopReserving();
         return this.quiet();
       case "drain":
+        this.isDraining = true;
         parts?.loop.drain();
         this.quiet();
         return this.go.resolve();
@@ -97,7 +101,7 @@ export class WorkerProgram {
       settings,
       logger: this.logger,
       errorHandlers: hooks.errorHandlers,
-      exactBytes: (reservation) => store.claimedBytes(executorName, reservation),
+      exactBytes: (reservation) => answered(() => store.claimedBytes(executorName, reservation), this.logger),
     });
     const executorName = { node, executor: name, generation };
     const { board, logger } = this;
@@ -163,6 +167,20 @@ export class WorkerProgram {
         },
       );
     }, tickMs);
+  }
+}
+
+/** Asks until the store answers: a job's failure must not be lost with it. */
+async function answered<T>(ask: () => Promise<T>, logger: Logger): Promise<T> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      if (failures === 0)
+        logger.warn(`a failed job's exact bytes are asked for until the store answers: ${error.message}`);
+      await pause(Math.min(50 * 2 ** failures, 2000));
+    }
   }
 }
 

@@ -49,6 +49,7 @@ export class PulseProgram {
       store,
       node,
       board,
+      ttl: settings.ttl,
       logger,
       onAccepted: accepted.resolve,
       onRefused: (silentMs) => this.say({ type: "declared-dead", silentMs }),

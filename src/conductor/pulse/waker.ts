@@ -39,6 +39,7 @@ export class ChannelWaker {
   async stop(): Promise<void> {
     this.isStopped = true;
     this.waiter.close();
+    this.board.stirIdle();
     await this.duty.stop();
   }
 
@@ -46,7 +47,7 @@ export class ChannelWaker {
     const { board } = this;
     if (board.isQuiet) return longestHoldMs;
     if (board.idleWorkers === 0) {
-      await Promise.race([board.someIdle(waitMs), aborted(signal)]);
+      await board.someIdle(waitMs);
       return 0;
     }
     const state = await this.waiter.wait(waitMs);
@@ -61,17 +62,10 @@ export class ChannelWaker {
     const turns = board.turnCount;
     const reserved = board.reservedCount;
     if (!board.wakeOne()) return 0;
-    await Promise.race([board.turned(turns, turnMs), aborted(signal)]);
+    await board.turned(turns, turnMs);
     this.holdMs =
       board.reservedCount !== reserved ? 0 : Math.min(Math.max(1, this.holdMs * 2), longestHoldMs);
     if (this.holdMs > 0) await pause(this.holdMs, signal);
     return 0;
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
