@@ -1,0 +1,167 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Catalog } from "../../src/catalog/catalog.ts";
+import { settingsFrom } from "../../src/config/resolve.ts";
+import type { Settings } from "../../src/config/settings.ts";
+import { encodeEnvelope } from "../../src/envelope/codec.ts";
+import { newJobId } from "../../src/foundation/ids.ts";
+import { storeFor } from "../../src/store/open.ts";
+import type { Publication, Store } from "../../src/store/store.ts";
+import { awaited } from "./awaited.ts";
+import { NodeProcess } from "./node-process.ts";
+import { RedisServer, type RedisServerOptions } from "./redis-server.ts";
+import { type TemporaryFolder, temporaryFolder } from "./temporary-folder.ts";
+
+/** What the jobs of `fault-jobs.ts` write down. */
+export interface Note {
+  readonly event: string;
+  readonly key: string;
+  readonly pid: number;
+  readonly thread: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly attempt: number;
+}
+
+export interface NodeSetup {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly modules?: readonly string[];
+  readonly url?: string;
+}
+
+export interface PublishSetup {
+  readonly channel?: string;
+  readonly maxFailures?: number;
+  readonly id?: string;
+  readonly due?: Publication["due"];
+}
+
+const faultJobs = join(import.meta.dir, "fault-jobs.ts");
+
+/** One test's world: a private Redis, a folder, a ledger that jobs write to, the nodes it started. */
+export class Site implements AsyncDisposable {
+  readonly folder: TemporaryFolder;
+  readonly redis: RedisServer;
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly catalog: Catalog;
+  readonly nodes: NodeProcess[] = [];
+  readonly ledger: string;
+
+  private constructor(redis: RedisServer) {
+    this.redis = redis;
+    this.folder = temporaryFolder();
+    this.ledger = join(this.folder.path, "ledger");
+    this.settings = settingsFrom({ env: {}, given: { url: redis.url } });
+    this.store = storeFor(this.settings);
+    this.catalog = new Catalog(this.settings);
+  }
+
+  static async open(options: RedisServerOptions = {}): Promise<Site> {
+    return new Site(await RedisServer.start(options));
+  }
+
+  /**
+   * Writes a module with tasks of its own, which may import "solid-jobs", into the folder `jobs`: apart from
+   * what jobs write, which a watching node must not see.
+   */
+  module(name: string, source: string): string {
+    const linked = join(this.folder.path, "jobs", "node_modules", "solid-jobs");
+    if (!existsSync(linked)) {
+      mkdirSync(dirname(linked), { recursive: true });
+      symlinkSync(join(import.meta.dir, "..", ".."), linked);
+    }
+    return this.folder.write(join("jobs", name), source);
+  }
+
+  /** Starts a node that serves `fault-jobs.ts`; resolves when it has started. */
+  node(setup: NodeSetup = {}): Promise<NodeProcess> {
+    return this.spawn(setup).started();
+  }
+
+  /** Without waiting for its start. Retries come fast. */
+  spawn({ args = [], env = {}, modules = [faultJobs], url = this.redis.url }: NodeSetup = {}): NodeProcess {
+    const node = new NodeProcess({
+      args: ["-r", ...modules, "--redis-url", url, ...args],
+      cwd: this.folder.path,
+      env: { ...this.environment, ...env },
+    });
+    this.nodes.push(node);
+    return node;
+  }
+
+  get environment(): Record<string, string> {
+    return {
+      LEDGER: this.ledger,
+      SOLID_JOBS_RETRY_BASE: "0.1",
+      SOLID_JOBS_RETRY_CAP: "0.5",
+      SOLID_JOBS_CONCURRENCY: "1",
+    };
+  }
+
+  /** Stores a job as a publisher does. */
+  async publish(task: string, args: unknown[] = [], setup: PublishSetup = {}): Promise<string> {
+    const publication = this.publication(task, args, setup);
+    await this.store.publish([publication]);
+    return publication.id;
+  }
+
+  async publishMany(task: string, each: readonly unknown[][], setup: PublishSetup = {}): Promise<string[]> {
+    const publications = each.map((args) => this.publication(task, args, setup));
+    for (let from = 0; from < publications.length; from += 500)
+      await this.store.publish(publications.slice(from, from + 500));
+    return publications.map(({ id }) => id);
+  }
+
+  /** What the jobs wrote down so far. */
+  notes(event?: string): Note[] {
+    if (!existsSync(this.ledger)) return [];
+    const lines = readFileSync(this.ledger, "utf8").split("\n").filter(Boolean);
+    const notes = lines.map((line) => JSON.parse(line) as Note);
+    return event === undefined ? notes : notes.filter((note) => note.event === event);
+  }
+
+  /** Resolves to the first note of the event, and of the key if one is given, behind the first `skip` ones. */
+  noted(event: string, key?: string, skip = 0): Promise<Note> {
+    return this.until(
+      `the note ${event} ${key ?? ""}`,
+      () => this.notes(event).filter((note) => key === undefined || note.key === key)[skip],
+    );
+  }
+
+  /** Resolves when no job is stored any more, but in the archive. */
+  drained(): Promise<unknown> {
+    return this.until("all jobs to be done", async () => {
+      const { ready, planned, retrying } = await this.catalog.counters();
+      if (ready + planned + retrying > 0) return false;
+      for await (const _ of this.catalog.claims()) return false;
+      return true;
+    });
+  }
+
+  until<T>(what: string, find: Parameters<typeof awaited<T>>[1]): Promise<T> {
+    return awaited(what, find, {
+      dump: () => this.nodes.map((node) => `--- node ${node.pid}\n${node.dump()}`).join("\n"),
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const node of this.nodes) {
+      if (node.hasExited) continue;
+      node.signal("SIGCONT");
+      await node.kill();
+    }
+    await this.catalog.close();
+    await this.store.close();
+    await this.redis.stop();
+    this.folder[Symbol.dispose]();
+  }
+
+  private publication(task: string, args: unknown[], setup: PublishSetup): Publication {
+    const { channel = "default", maxFailures = 5, id = newJobId(), due } = setup;
+    const argumentsJson = JSON.stringify(args);
+    const payload = encodeEnvelope({ id, channel, task, argumentsJson, maxFailures, nowMs: Date.now() });
+    return { id, channel, payload, ...(due === undefined ? {} : { due }) };
+  }
+}
