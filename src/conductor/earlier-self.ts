@@ -1,5 +1,5 @@
+import { isEarlierSelf, ownProof } from "../store/liveness.ts";
 import type { NodeSighting, Store } from "../store/store.ts";
-import { isEarlierSelf, ownProof } from "./liveness.ts";
 
 /** The identities of this process's nodes that live; on `globalThis`, for two copies of the package. */
 const slotKey = Symbol.for("solid-jobs.nodes");

@@ -4,10 +4,10 @@ import { type SolidJobsError, StoreUnavailable, toError } from "../foundation/er
 import { newNodeIdentity } from "../foundation/ids.ts";
 import { within } from "../foundation/time.ts";
 import type { Logger } from "../instrumentation/logger.ts";
+import { ownProof } from "../store/liveness.ts";
 import type { NodeSignal, Store } from "../store/store.ts";
 import { Board } from "../worker/board.ts";
 import { nodeEnded, nodeLives, recoverEarlierSelves } from "./earlier-self.ts";
-import { ownProof } from "./liveness.ts";
 import { Overseer } from "./overseer.ts";
 import { PulseThread } from "./pulse-thread.ts";
 import { WorkerSeat } from "./worker-seat.ts";

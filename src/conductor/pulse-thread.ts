@@ -2,9 +2,9 @@ import type { ChannelWeight, Settings } from "../config/settings.ts";
 import { SolidJobsError, StoreUnavailable } from "../foundation/errors.ts";
 import { pause, within } from "../foundation/time.ts";
 import type { Logger } from "../instrumentation/logger.ts";
+import type { LivenessProof } from "../store/liveness.ts";
 import type { NodeSignal, RecoverReply } from "../store/store.ts";
 import type { Board } from "../worker/board.ts";
-import type { LivenessProof } from "./liveness.ts";
 import type { FromPulse, PulseInit, ToPulse } from "./pulse/messages.ts";
 import { Thread } from "./threads.ts";
 

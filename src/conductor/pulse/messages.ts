@@ -1,6 +1,6 @@
 import type { ChannelWeight, Settings } from "../../config/settings.ts";
+import type { LivenessProof } from "../../store/liveness.ts";
 import type { NodeSignal, RecoverReply } from "../../store/store.ts";
-import type { LivenessProof } from "../liveness.ts";
 
 export interface PulseInit {
   readonly settings: Settings;

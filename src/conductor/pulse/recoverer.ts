@@ -1,6 +1,6 @@
 import type { Logger } from "../../instrumentation/logger.ts";
+import { isProvenDead, type LivenessProof } from "../../store/liveness.ts";
 import type { NodeSighting, Orphan, RecoverReply, RecoverRequest, Store } from "../../store/store.ts";
-import { isProvenDead, type LivenessProof } from "../liveness.ts";
 import { Duty } from "./duty.ts";
 
 /** Dead processes of this machine are looked for this often; it costs one small read of each node. */

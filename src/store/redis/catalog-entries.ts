@@ -1,6 +1,5 @@
-import { decodeEnvelope } from "../../envelope/codec.ts";
-import { UndecodableEnvelope } from "../../foundation/errors.ts";
 import type { StoredEntry } from "../catalog-store.ts";
+import { readEntry } from "../entry-reading.ts";
 import { locatorText } from "./catalog-cursors.ts";
 
 /** One entry as `catalog-page.lua` tells it. */
@@ -18,12 +17,11 @@ export interface EntryRow {
   readonly place: number;
 }
 
-type Reading = Pick<StoredEntry, "id" | "channel" | "problem">;
-
 export function entryFrom(row: EntryRow): StoredEntry {
-  const reading = row.id === "" ? foreign(row) : { id: row.id, channel: row.channel, problem: undefined };
+  const isOwn = row.id !== "";
+  const reading = isOwn ? { id: row.id, channel: row.channel, problem: undefined } : readEntry(row.text, row);
   const { score, digest, place } = row;
-  const channelHint = row.id === "" ? reading.channel : undefined;
+  const channelHint = isOwn ? undefined : reading.channel;
   return {
     ...reading,
     at: score === "" ? undefined : Number(score),
@@ -32,75 +30,4 @@ export function entryFrom(row: EntryRow): StoredEntry {
     isWhole: row.isWhole,
     locator: score === "" ? "" : locatorText({ score, digest, place, channel: channelHint }),
   };
-}
-
-function foreign({ text, isWhole, bytes }: EntryRow): Reading {
-  return isWhole ? decoded(text) : beginning(text, bytes);
-}
-
-function decoded(text: string): Reading {
-  try {
-    const { id, channel } = decodeEnvelope(text);
-    return { id, channel, problem: undefined };
-  } catch (error) {
-    if (!(error instanceof UndecodableEnvelope)) throw error;
-    const record = recordFrom(text);
-    return { id: textIn(record, "id"), channel: textIn(record, "channel"), problem: error.message };
-  }
-}
-
-const quoted = String.raw`"(?:[^"\\]|\\.)+"`;
-const head = new RegExp(String.raw`^\s*\{\s*"id"\s*:\s*(${quoted})(?:\s*,\s*"channel"\s*:\s*(${quoted}))?`);
-
-/** What the first bytes of a very large envelope tell: members of the family write the id first. */
-function beginning(text: string, bytes: number): Reading {
-  const [, id, channel] = head.exec(text) ?? [];
-  if (id === undefined) {
-    const problem = `cannot be read: ${bytes} bytes that do not begin with the id of an envelope`;
-    return { id: undefined, channel: undefined, problem };
-  }
-  return {
-    id: unquoted(id),
-    channel: channel === undefined ? undefined : unquoted(channel),
-    problem: undefined,
-  };
-}
-
-function unquoted(json: string): string | undefined {
-  const value = parsed(json);
-  return typeof value === "string" ? value : undefined;
-}
-
-/** A JSON object, or an empty one for any other text. */
-export function recordFrom(text: string): Record<string, unknown> {
-  const value = parsed(text);
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
-}
-
-export function textIn(record: Record<string, unknown>, name: string): string | undefined {
-  const value = Object.hasOwn(record, name) ? record[name] : undefined;
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-export function numberIn(record: Record<string, unknown>, name: string): number | undefined {
-  const value = Object.hasOwn(record, name) ? record[name] : undefined;
-  return typeof value === "number" ? value : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const ownHead = /^\{"id":"[^"]*","channel":"[^"]*","_solid_jobs_publication":"[^"]*","queued_ms":(\d+)/;
-
-/** When the envelope that begins with `text` was queued: epoch milliseconds, or undefined. */
-export function queuedMsOf(text: string): number | undefined {
-  const own = ownHead.exec(text)?.[1];
-  return own === undefined ? numberIn(recordFrom(text), "queued_ms") : Number(own);
 }

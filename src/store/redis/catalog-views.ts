@@ -1,12 +1,6 @@
-import type {
-  ChannelView,
-  ClaimHolder,
-  ClaimRecord,
-  ClaimView,
-  ExecutionView,
-  NodeView,
-} from "../catalog-store.ts";
-import { entryFrom, numberIn, queuedMsOf, recordFrom, textIn } from "./catalog-entries.ts";
+import type { ChannelView, ClaimHolder, ClaimRecord, ClaimView, NodeView } from "../catalog-store.ts";
+import { numberIn, queuedMsOf, recordFrom, textIn, textsIn } from "../entry-reading.ts";
+import { entryFrom } from "./catalog-entries.ts";
 
 /** Seconds; for a node that declares no ttl and whose hash does not expire (as in `recover.lua`). */
 const familyTtlSeconds = 60;
@@ -87,27 +81,6 @@ function nodeProblem(
     return `its beat must be a number of seconds, it is "${beatText.slice(0, 40)}"`;
   if (infoText === "") return "its record has no info";
   return Object.keys(info).length === 0 ? "its info is not a JSON object" : undefined;
-}
-
-function textsIn(record: Record<string, unknown>, name: string): string[] {
-  const value = record[name];
-  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
-}
-
-export function executionView(node: string, executor: string, text: string): ExecutionView {
-  const record = recordFrom(text);
-  const stored = record.envelope;
-  const envelope = recordFrom(typeof stored === "string" ? stored : JSON.stringify(stored ?? {}));
-  return {
-    node,
-    executor,
-    jobId: textIn(envelope, "id"),
-    task: textIn(envelope, "task"),
-    channel: textIn(record, "channel") ?? textIn(envelope, "channel"),
-    startedAt: numberIn(record, "started_at"),
-    attempt: numberIn(record, "attempt"),
-    problem: Object.keys(record).length === 0 ? "its record is not a JSON object" : undefined,
-  };
 }
 
 /** A row of `catalog-claims.lua`. */

@@ -18,6 +18,7 @@ import type {
   StoredEntry,
   Survey,
 } from "../catalog-store.ts";
+import { executionView } from "../execution-view.ts";
 import type { NodeSignal } from "../store.ts";
 import { redisAddress } from "./address.ts";
 import { locatorFrom } from "./catalog-cursors.ts";
@@ -28,7 +29,6 @@ import {
   type ClaimRow,
   channelView,
   claimView,
-  executionView,
   type NodeRow,
   nodeView,
 } from "./catalog-views.ts";

@@ -2,6 +2,8 @@ import type { Database } from "bun:sqlite";
 import { jobState } from "./schema.ts";
 
 const { ready, planned, retrying, discarded, claimed } = jobState;
+/** As in the index: SQLite uses a partial index only where the query repeats its condition. */
+const timed = "state BETWEEN 1 AND 3";
 
 /** One thread's prepared statements, each named and prepared once. */
 export function prepare(db: Database) {
@@ -34,21 +36,23 @@ export function prepare(db: Database) {
       "UPDATE jobs SET state = ?, at = ?, channel = ?, payload = ? WHERE seq = ?",
     ),
     due: db.query<{ seq: number; channel: number; payload: string | Uint8Array }, [number, number, number]>(
-      "SELECT seq, channel, payload FROM jobs WHERE state = ? AND at <= ? ORDER BY at, seq LIMIT ?",
+      `SELECT seq, channel, payload FROM jobs WHERE state = ? AND ${timed} AND at <= ? ORDER BY at, seq LIMIT ?`,
     ),
     soonest: db.query<{ at: number }, []>(
       `SELECT min(at) AS at FROM (
-         SELECT min(at) AS at FROM jobs WHERE state = ${planned} UNION ALL
-         SELECT min(at) AS at FROM jobs WHERE state = ${retrying})`,
+         SELECT min(at) AS at FROM jobs WHERE state = ${planned} AND ${timed} UNION ALL
+         SELECT min(at) AS at FROM jobs WHERE state = ${retrying} AND ${timed})`,
     ),
     trimByAge: db.query<unknown, [number]>(
       `DELETE FROM jobs WHERE seq IN (
-         SELECT seq FROM jobs WHERE state = ${discarded} AND at < ? ORDER BY at LIMIT 20)`,
+         SELECT seq FROM jobs WHERE state = ${discarded} AND ${timed} AND at < ? ORDER BY at LIMIT 20)`,
     ),
-    countArchive: db.query<{ n: number }, []>(`SELECT count(*) AS n FROM jobs WHERE state = ${discarded}`),
+    countArchive: db.query<{ n: number }, []>(
+      `SELECT count(*) AS n FROM jobs WHERE state = ${discarded} AND ${timed}`,
+    ),
     trimOldest: db.query<unknown, [number]>(
       `DELETE FROM jobs WHERE seq IN (
-         SELECT seq FROM jobs WHERE state = ${discarded} ORDER BY at, seq LIMIT ?)`,
+         SELECT seq FROM jobs WHERE state = ${discarded} AND ${timed} ORDER BY at, seq LIMIT ?)`,
     ),
     // claims
     claim: db.query<ClaimRow, [string, string, number]>(

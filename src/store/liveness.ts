@@ -1,5 +1,5 @@
 import { readFileSync, readlinkSync } from "node:fs";
-import type { NodeSighting } from "../store/store.ts";
+import type { NodeSighting } from "./store.ts";
 
 /** What makes a process of this machine recognisable; empty texts where the system does not tell. */
 export interface LivenessProof {
