@@ -1,8 +1,11 @@
+import packageFacts from "../../package.json" with { type: "json" };
+
 /** What a started node says of itself. */
 export interface NodeDescription {
   readonly identity: string;
-  /** The store's engine, version and place, without a password. */
+  /** Where the store is, without a password. */
   readonly store: string;
+  /** The store's engine and version. */
   readonly version: string;
   readonly workers: number;
   readonly slots: number;
@@ -23,8 +26,8 @@ export function banner({
   tasks,
 }: NodeDescription): string {
   const lines = [
-    `solid-jobs ${version}  ${identity}`,
-    `  store     ${store}`,
+    `solid-jobs ${packageFacts.version}  ${identity}`,
+    `  store     ${store} (${version})`,
     `  workers   ${workers} x ${slots} ${slots === 1 ? "slot" : "slots"}`,
     `  channels  ${channels.map(channelText).join(", ")}`,
     `  tasks     ${tasksText(tasks)}`,
