@@ -24,7 +24,7 @@ local find, sub, match, fmt = string.find, string.sub, string.match, string.form
 local call, pcall_redis = redis.call, redis.pcall
 
 -- Limits of one call (protocol, section 1): what keeps it short whatever the channels hold.
-local MAX_BARRED, MAX_PUT_BACK_BYTES, MAX_GARBAGE, MAX_GARBAGE_BYTES = 128, 4194304, 16, 65536
+local MAX_BARRED, MAX_PUT_BACK, MAX_PUT_BACK_BYTES, MAX_GARBAGE, MAX_GARBAGE_BYTES = 128, 512, 1048576, 16, 24576
 local CJSON_BYTES, CJSON_BUDGET, ESCAPE_BYTES = 65536, 131072, 16384
 
 local time = call('TIME')
@@ -65,19 +65,27 @@ if claims_kind ~= 'none' and claims_kind ~= 'hash' then
   return redis.error_reply('WRONGTYPE ' .. claims_key .. ' must be a hash, it is a ' .. claims_kind)
 end
 
--- Trims the archive by age and by number, a few entries a call, so that no call is long.
+local archived = 0
 local function archive(payload)
   call('ZADD', discarded_key, now, payload)
-  local old = call('ZRANGEBYSCORE', discarded_key, '-inf', '(' .. (tonumber(time[1]) - archive_retention), 'LIMIT', 0, 20)
-  if #old > 0 then call('ZREM', discarded_key, unpack(old)) end
-  local over = call('ZCARD', discarded_key) - archive_limit
-  if over > 0 then call('ZPOPMIN', discarded_key, math.min(over, 20)) end
+  archived = archived + 1
 end
 
+-- Trims the archive by age and by number, a few more than were added, so that no call is long.
+local function trim_archive()
+  if archived == 0 then return end
+  local old = call('ZCOUNT', discarded_key, '-inf', '(' .. (tonumber(time[1]) - archive_retention))
+  local surplus = math.min(math.max(old, call('ZCARD', discarded_key) - archive_limit), archived + 20)
+  if surplus > 0 then call('ZREMRANGEBYRANK', discarded_key, 0, surplus - 1) end
+  archived = 0
+end
+
+local kinds = {}
 local function target_problem(settlement)
   local key = settlement.outcome == 'retry' and retries_key or settlement.outcome == 'archive' and discarded_key
   if not key then return nil end
-  local found = kind(key)
+  local found = kinds[key] or kind(key)
+  kinds[key] = found
   if found ~= 'none' and found ~= 'zset' then return key .. ' must be a sorted set, it is a ' .. found end
   if settlement.outcome == 'retry' and not is_finite(settlement.delay) then
     return 'the delay must be a finite number of seconds, it is ' .. settlement.delay
@@ -141,6 +149,7 @@ if count > 0 then
     call('HDEL', claims_key, unpack(done_fields))
     if #done_ids > 0 then pcall_redis('HDEL', attempts_key, unpack(done_ids)) end
   end
+  trim_archive()
   if processed > 0 then pcall_redis('INCRBY', prefix .. 'metrics:processed', processed) end
   if failures > 0 then pcall_redis('INCRBY', prefix .. 'metrics:failed', failures) end
 end
@@ -193,7 +202,7 @@ for i, channel in ipairs(channels) do
   end
 end
 
-local taken_bytes, put_back_bytes, garbage_bytes, cjson_left, used = 0, 0, 0, CJSON_BUDGET, 0
+local taken_bytes, put_back, put_back_bytes, garbage_bytes, cjson_left, used = 0, 0, 0, 0, CJSON_BUDGET, 0
 local claim_fields, ids, barriers = {}, {}, {}
 local is_full = false
 
@@ -316,9 +325,9 @@ local function take(payload, channel, index)
   return true
 end
 
--- Payloads are popped a few at a time and the surplus put back: two at first, then more, as many as fit by
--- the largest seen.
-local largest, most = 1024, 2
+-- Payloads are popped a few at a time and the surplus put back: one at first, then up to four, as
+-- many as fit by the largest seen. Large ones may stand behind small ones, and each one put back costs its bytes.
+local largest, most = 1024, 1
 local function draw(index, limit)
   local channel = channels[index]
   local key = prefix .. 'channel:' .. channel.name
@@ -331,15 +340,15 @@ local function draw(index, limit)
     elseif not popped then
       channel.is_over = true
     else
-      most = math.min(most * 2, 16)
+      most = math.min(most * 2, 4)
       for _, payload in ipairs(popped) do
         if #payload > largest then largest = #payload end
         if is_full or channel.is_over or not take(payload, channel, index) then
           back[#back + 1] = payload
-          put_back_bytes = put_back_bytes + #payload
+          put_back, put_back_bytes = put_back + 1, put_back_bytes + #payload
         end
         if #back >= MAX_BARRED then channel.is_over = true end
-        if put_back_bytes > MAX_PUT_BACK_BYTES then is_full = true end
+        if put_back >= MAX_PUT_BACK or put_back_bytes > MAX_PUT_BACK_BYTES then is_full = true end
       end
     end
   end
@@ -354,6 +363,7 @@ for index, channel in ipairs(channels) do draw(index, channel.quota) end
 for index in ipairs(channels) do
   if used < #free then draw(index, #free) end
 end
+trim_archive()
 for index, channel in ipairs(channels) do
   if channel.barred > 0 and channel.taken == 0 then held[#held + 1] = index - 1 end
 end

@@ -13,18 +13,22 @@ local fmt, find, match, sub = string.format, string.find, string.match, string.s
 local time = redis.call('TIME')
 local seconds = tonumber(time[1]) + tonumber(time[2]) / 1e6
 local now_ms = fmt('%d', seconds * 1000)
-local problems, garbage, cjson_left = {}, 0, 131072
+local problems, garbage, garbage_bytes, cjson_left = {}, 0, 0, 131072
 local channels_kind = redis.call('TYPE', prefix .. 'channels').ok
 local discarded_kind = redis.call('TYPE', prefix .. 'discarded').ok
 
+local code_points = setmetatable({}, { __index = function(known, byte)
+  known[byte] = fmt('\\u%04x', string.byte(byte))
+  return known[byte]
+end })
 local function wrapped(member)
-  garbage = garbage + 1
+  garbage, garbage_bytes = garbage + 1, garbage_bytes + #member
   local raw, encoding = cjson.encode(member), 'text'
   if find(member, '[\128-\255]') then
     encoding = 'bytes'
     if #member <= 16384 then
       encoding = 'latin1'
-      raw = string.gsub(raw, '[\128-\255]', function(c) return fmt('\\u%04x', string.byte(c)) end)
+      raw = string.gsub(raw, '[\128-\255]', code_points)
     end
   end
   return '{"id":"undecodable-' .. ARGV[1] .. '-' .. garbage .. '","channel":"default","_solid_jobs_publication":"-","queued_ms":'
@@ -58,10 +62,11 @@ local function prepared(member)
   return envelope.channel, member
 end
 
--- Takes one due member out of its set. Returns false when this call has decoded enough.
+-- Brings one due member, taken out of its set, to where it belongs. Returns how many were moved, or false when
+-- this call has decoded enough.
 local function move(key, member)
   local channel, payload = prepared(member)
-  if channel == false then return false end
+  if channel == false or channel == nil and garbage > 0 and garbage_bytes + #member > 24576 then return false end
   local function put_off(reason)
     redis.call('ZADD', key, fmt('%.6f', seconds + 60), member)
     problems[#problems + 1] = key .. ': put off by a minute: ' .. reason
@@ -72,7 +77,6 @@ local function move(key, member)
       return 0
     end
     redis.call('ZADD', prefix .. 'discarded', fmt('%.6f', seconds), wrapped(member))
-    redis.call('ZREM', key, member)
     problems[#problems + 1] = key .. ': a member that is no envelope was archived'
     return 0
   end
@@ -81,41 +85,49 @@ local function move(key, member)
     put_off('channel "' .. channel .. '" cannot take it: ' .. pushed.err)
     return 0
   end
-  redis.call('ZREM', key, member)
   if channels_kind == 'none' or channels_kind == 'set' then redis.call('SADD', prefix .. 'channels', channel) end
   return 1
 end
 
--- A few at a time, so that no more is read than may be moved. Each one leaves the front: it is taken or put off.
+-- A few at a time, so that no more is taken out than may be moved; what must wait goes back to its time.
 local function promote(key)
   local found = redis.call('TYPE', key).ok
   if found ~= 'none' and found ~= 'zset' then
     problems[#problems + 1] = key .. ' must be a sorted set, it is a ' .. found
     return 0
   end
-  local moved, seen, bytes, largest, most = 0, 0, 0, 1024, 2
-  while seen < limit do
-    local chunk = math.min(limit - seen, most, math.max(1, math.floor((max_bytes - bytes) / largest)))
-    local due = redis.call('ZRANGEBYSCORE', key, '-inf', fmt('%.6f', seconds), 'LIMIT', 0, chunk)
-    if #due == 0 then break end
-    for _, member in ipairs(due) do
-      if bytes > 0 and bytes + #member > max_bytes then return moved end
-      local count = move(key, member)
-      if not count then return moved end
-      moved, bytes, largest = moved + count, bytes + #member, math.max(largest, #member)
+  local left = math.min(limit, redis.call('ZCOUNT', key, '-inf', fmt('%.6f', seconds)))
+  local moved, bytes, largest, most, is_over = 0, 0, 1024, 1, false
+  while left > 0 and not is_over and not (bytes > 0 and bytes + largest > max_bytes) do
+    local chunk = math.min(left, most, math.max(1, math.floor((max_bytes - bytes) / largest)))
+    local due = redis.call('ZPOPMIN', key, chunk)
+    for i = 1, #due, 2 do
+      local member = due[i]
+      local count = false
+      if not is_over and not (bytes > 0 and bytes + #member > max_bytes) then count = move(key, member) end
+      if count then
+        moved, bytes, largest = moved + count, bytes + #member, math.max(largest, #member)
+      else
+        is_over = true
+        redis.call('ZADD', key, due[i + 1], member)
+      end
     end
-    seen, most = seen + #due, math.min(most * 2, 32)
+    left, most = left - chunk, math.min(most * 2, 4)
   end
   return moved
 end
 
+-- Counting is cheap; only where nothing is due any more the first member itself is read.
 local function next_in_ms()
   local soonest = -1
   for _, key in ipairs(KEYS) do
-    local first = redis.pcall('ZRANGE', key, 0, 0, 'WITHSCORES')
-    if not first.err and first[2] then
-      local ms = math.max(0, math.ceil((tonumber(first[2]) - seconds) * 1000))
-      if soonest < 0 or ms < soonest then soonest = ms end
+    local due = redis.pcall('ZCOUNT', key, '-inf', fmt('%.6f', seconds))
+    if due == 0 then
+      local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
+      local ms = first[2] and math.max(0, math.ceil((tonumber(first[2]) - seconds) * 1000))
+      if ms and (soonest < 0 or ms < soonest) then soonest = ms end
+    elseif type(due) == 'number' then
+      soonest = 0
     end
   end
   return soonest

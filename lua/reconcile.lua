@@ -21,12 +21,18 @@ local function wrong(key, wanted)
     return redis.error_reply('WRONGTYPE ' .. key .. ' must be a ' .. wanted .. ', it is a ' .. found)
   end
 end
+local slot_count = tonumber(ARGV[6])
 local problem = wrong(claims, 'hash')
-for slot = 0, tonumber(ARGV[6]) - 1 do
-  problem = problem or wrong(KEYS[1] .. ':claimed:' .. executor .. '.' .. slot, 'list')
+local fields, has_payload = {}, {}
+for slot = 0, slot_count - 1 do
+  fields[#fields + 1] = executor .. '.' .. slot
+  local key = KEYS[1] .. ':claimed:' .. executor .. '.' .. slot
+  has_payload[slot] = redis.call('EXISTS', key) == 1
+  if has_payload[slot] then problem = problem or wrong(key, 'list') end
 end
 if problem then return problem end
 redis.call('HSET', generations, executor, ARGV[5])
+local records = #fields > 0 and redis.call('HMGET', claims, unpack(fields)) or {}
 
 local known = {}
 for i = 1, tonumber(ARGV[7]) do known[ARGV[6 + i * 2]] = ARGV[7 + i * 2] end
@@ -46,35 +52,32 @@ local function channel_of(record, list)
   local channel = record and string.match(record, '"channel":"([^"\\]+)"')
   if channel then return channel end
   local function named(value) return value and type(value.channel) == 'string' and value.channel ~= '' and value.channel end
+  channel = record and named(decoded(record))
+  if channel then return channel end
   local payload = redis.call('LINDEX', list, -1)
-  return record and named(decoded(record))
-    or string.match(payload, '^{"id":"[^"\\%c]+","channel":"([^"\\%c]+)"')
+  return string.match(payload, '^{"id":"[^"\\%c]+","channel":"([^"\\%c]+)"')
     or named(decoded(payload)) or 'default'
 end
 
 local requeued, bytes, more, missing = 0, 0, 0, {}
-for slot = 0, tonumber(ARGV[6]) - 1 do
-  local field = executor .. '.' .. slot
+for slot = 0, slot_count - 1 do
+  local field, record = fields[slot + 1], records[slot + 1]
   local list = KEYS[1] .. ':claimed:' .. field
-  local record = redis.call('HGET', claims, field)
-  local has_payload = redis.call('EXISTS', list) == 1
   local token = known[tostring(slot)]
-  local is_mine = token and record and has_payload and string.find(record, '"claim_token":"' .. token .. '"', 1, true)
+  local is_mine = token and record and has_payload[slot] and string.find(record, '"claim_token":"' .. token .. '"', 1, true)
   if not is_mine then
     if token then missing[#missing + 1] = slot end
-    if has_payload then
-      if bytes > 1048576 then
-        more = 1
-      else
-        local moved = redis.pcall('LMOVE', list, prefix .. 'channel:' .. channel_of(record, list), 'RIGHT', 'RIGHT')
-        if type(moved) == 'string' then
-          bytes = bytes + #moved
-          requeued = requeued + 1
-          redis.call('HDEL', claims, field)
-        end
+    if not has_payload[slot] then
+      if record then redis.call('HDEL', claims, field) end
+    elseif requeued >= 200 or bytes >= 524288 then
+      more = 1
+    else
+      local moved = redis.pcall('LMOVE', list, prefix .. 'channel:' .. channel_of(record, list), 'RIGHT', 'RIGHT')
+      if type(moved) == 'string' then
+        bytes = bytes + #moved
+        requeued = requeued + 1
+        redis.call('HDEL', claims, field)
       end
-    elseif record then
-      redis.call('HDEL', claims, field)
     end
   end
 end

@@ -80,8 +80,9 @@ local function decoded(text)
 end
 
 -- Whose payload it is: as the claim record tells, where there is one for one payload, else as the payload does.
-local function claim_of(record, payload, is_only)
+local function claim_of(record, list, is_only)
   if is_only and type(record.channel) == 'string' and record.channel ~= '' then return record end
+  local payload = redis.call('LINDEX', list, -1)
   local id, channel = string.match(payload, '^{"id":"([^"\\%c]+)","channel":"([^"\\%c]+)"')
   if not id then
     local envelope = decoded(payload) or {}
@@ -101,32 +102,33 @@ local function empty_executor(executor, record)
   if redis.call('TYPE', list).ok ~= 'list' then return true end
   local is_only = redis.call('LLEN', list) == 1
   while claims_left > 0 and bytes_left > 0 do
-    local payload = redis.call('LINDEX', list, -1)
-    if not payload then return true end
-    local claim = claim_of(record, payload, is_only)
+    local claim = claim_of(record, list, is_only)
     local moved = redis.pcall('LMOVE', list, prefix .. 'channel:' .. claim.channel, 'RIGHT', 'RIGHT')
     if type(moved) ~= 'string' then return nil end -- its channel is a key of the wrong type: nothing is lost, it stays
     redis.pcall('SADD', prefix .. 'channels', claim.channel)
     count_crash(claim)
     requeued = requeued + 1
     claims_left = claims_left - 1
-    bytes_left = bytes_left - #payload
+    bytes_left = bytes_left - #moved
+    if redis.call('EXISTS', list) == 0 then return true end
   end
-  return redis.call('EXISTS', list) == 0
+  return false
 end
 
 local stuck = false
 local function recover_claims()
-  local cursor, rounds = '0', 0
+  local cursor, rounds, removed = '0', 0, 0
   repeat
     local page = redis.call('HSCAN', claims_key, cursor, 'COUNT', 100)
     cursor = page[1]
     for i = 1, #page[2], 2 do
       local executor = page[2][i]
       local is_empty = empty_executor(executor, decoded(page[2][i + 1]) or {})
-      if is_empty then redis.call('HDEL', claims_key, executor)
+      if is_empty then
+        redis.call('HDEL', claims_key, executor)
+        removed = removed + 1
       elseif is_empty == nil then stuck = true end
-      if claims_left <= 0 or bytes_left <= 0 then return false end
+      if claims_left <= 0 or bytes_left <= 0 or removed >= 400 then return false end
     end
     rounds = rounds + 1
   until cursor == '0' or rounds > 20

@@ -7,6 +7,7 @@
 --
 -- A claim's crash is counted once, whoever reports it and however often: its record says so.
 
+local MAX_SLOTS = 1000 -- that a worker can have; a node may hold many times as many claims
 local generations, claims = KEYS[1] .. ':generations', KEYS[1] .. ':claims'
 local reply = { ARGV[1] }
 if ARGV[3] == '' then
@@ -29,12 +30,13 @@ local function count_crash(field, text)
   redis.call('HSET', claims, field, (string.gsub(text, '}%s*$', ',"crash_counted":true}')))
 end
 
-local stored = redis.call('HGETALL', claims)
-for i = 1, #stored, 2 do
-  if string.sub(stored[i], 1, #ARGV[3] + 1) == ARGV[3] .. '.' then
-    reply[#reply + 1] = stored[i]
-    reply[#reply + 1] = stored[i + 1]
-    if ARGV[4] == '1' then count_crash(stored[i], stored[i + 1]) end
+local fields = {}
+for slot = 0, MAX_SLOTS - 1 do fields[#fields + 1] = ARGV[3] .. '.' .. slot end
+for i, record in ipairs(redis.call('HMGET', claims, unpack(fields))) do
+  if record then
+    reply[#reply + 1] = fields[i]
+    reply[#reply + 1] = record
+    if ARGV[4] == '1' then count_crash(fields[i], record) end
   end
 end
 return reply

@@ -5,9 +5,10 @@
 -- ARGV     nonce, prefix, the worker's name, then pairs: field, JSON
 -- Returns  nonce
 
-for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-  if string.sub(field, 1, #ARGV[3] + 1) == ARGV[3] .. '.' then redis.call('HDEL', KEYS[1], field) end
-end
+local MAX_SLOTS = 1000 -- that a worker can have; the hash shows those of all workers
+local fields = {}
+for slot = 0, MAX_SLOTS - 1 do fields[#fields + 1] = ARGV[3] .. '.' .. slot end
+redis.call('HDEL', KEYS[1], unpack(fields))
 if #ARGV > 3 then
   redis.call('HSET', KEYS[1], unpack(ARGV, 4))
   redis.call('EXPIRE', KEYS[1], 60)

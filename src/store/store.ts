@@ -139,7 +139,10 @@ export interface StoredClaim extends ClaimReference {
 }
 
 export interface CycleStore {
-  /** Settles finished claims, then reserves for the free slots: at most 1 MiB, but always one. */
+  /**
+   * Settles finished claims, then reserves for the free slots: at most 1 MiB and 200 jobs, but always one. A
+   * worker that got fewer than it asked for cannot tell from that alone that nothing is left.
+   */
   cycle(request: CycleRequest): Promise<CycleReply>;
   /** The exact bytes of a claimed payload, or undefined when the token no longer holds it. */
   claimedBytes(executor: Executor, claim: ClaimReference): Promise<Uint8Array | undefined>;
@@ -280,7 +283,7 @@ export interface NodeStore {
   serverIdentity(): Promise<string>;
   /** Takes the remote control requests left for a node. */
   takeSignals(identity: string): Promise<readonly NodeSignal[]>;
-  /** Moves at most 100 due envelopes of each set into their channels. */
+  /** Moves at most 100 due envelopes of each set into their channels; fewer where they are large. */
   promoteDue(): Promise<PromoteReply>;
   /** The nodes that others may judge, in pages: call with the cursor until it is undefined. */
   sightNodes(cursor?: string): Promise<{ nodes: readonly NodeSighting[]; cursor: string | undefined }>;

@@ -5,10 +5,10 @@ import type { RedisArgument } from "./connection.ts";
 const maxReservedBytes = 1024 * 1024;
 
 /** What one call settles at most, in number and in bytes of payload, but always one. */
-const maxSettlements = 500;
-const maxSettledBytes = 1024 * 1024;
+const maxSettlements = 200;
+const maxSettledBytes = 512 * 1024;
 /** What one call reserves at most. */
-const maxReservations = 1000;
+const maxReservations = 200;
 
 export interface ArchiveLimits {
   readonly discardedLimit: number;

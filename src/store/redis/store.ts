@@ -42,7 +42,9 @@ const judgeSteadyMs = 10_000;
 const beatGapSeconds = 7;
 const sightingsKept = 1000;
 const claimsPerStep = 100;
-const bytesPerStep = 1024 * 1024;
+const bytesPerStep = 512 * 1024;
+/** Of each set: promoting copies a payload more often than the other steps do. */
+const promotedBytesPerStep = 256 * 1024;
 
 /** The store on Redis: each method is one script or command on one supervised connection. */
 export class RedisStore implements Store {
@@ -250,7 +252,7 @@ export class RedisStore implements Store {
     const reply = await this.connection.script(
       scripts.promote,
       [this.keys.planned, this.keys.retries],
-      [this.keys.prefix, claimsPerStep, bytesPerStep],
+      [this.keys.prefix, claimsPerStep, promotedBytesPerStep],
     );
     const [planned, retries, nextInMs, ...problems] = reply as [number, number, number, ...string[]];
     return { planned, retries, nextInMs: nextInMs < 0 ? undefined : nextInMs, problems };
