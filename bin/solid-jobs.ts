@@ -1,4 +1,4 @@
 #!/usr/bin/env bun
-import { main } from "../src/cli/program.ts";
+import { start } from "../src/cli/start.ts";
 
-process.exit(await main(process.argv.slice(2)));
+process.exit(await start(process.argv.slice(2)));

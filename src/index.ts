@@ -14,6 +14,7 @@ export type {
 } from "./catalog/integrity-report.ts";
 export type { IntegrityOptions } from "./catalog/integrity-run.ts";
 export type { JobLocation } from "./catalog/locate.ts";
+export { type RunOptions, run } from "./cli/run-program.ts";
 export { Conductor, type ConductorOptions, type NodeDescription } from "./conductor/conductor.ts";
 export type { StopReport } from "./conductor/node.ts";
 export type { GivenChannel, GivenSettings } from "./config/given.ts";

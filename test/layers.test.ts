@@ -31,6 +31,9 @@ function rank(path: string): number | undefined {
   return index === -1 ? undefined : index;
 }
 
+/** The compiled command hands the public names to modules that it loads from files. */
+const handsOutPublicNames = "src/cli/own-copy.ts";
+
 const root = join(import.meta.dir, "..");
 const sourceImports = await importsOf("src/**/*.ts");
 const arrow = ({ from, name }: { from: string; name: string }) => `${from} -> ${name}`;
@@ -43,7 +46,10 @@ describe("the layers", () => {
 
   test("imports only point down, types included", () => {
     const upward = sourceImports.filter(
-      ({ from, to }) => to?.startsWith("src/") && (rank(to) ?? 0) > (rank(from) ?? Number.POSITIVE_INFINITY),
+      ({ from, to }) =>
+        to?.startsWith("src/") &&
+        (rank(to) ?? 0) > (rank(from) ?? Number.POSITIVE_INFINITY) &&
+        !(from === handsOutPublicNames && to === "src/index.ts"),
     );
     expect(upward.map(arrow)).toEqual([]);
     expect(sourceImports.length).toBeGreaterThan(10);

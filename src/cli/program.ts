@@ -1,12 +1,10 @@
-import { Command, CommanderError, Option } from "commander";
-import packageFacts from "../../package.json" with { type: "json" };
+import { type Command, CommanderError } from "commander";
 import type { Environment } from "../config/environment.ts";
 import type { Flags } from "../config/sources.ts";
-import { type SettingRow, settingNames, settingsTable } from "../config/table.ts";
-import { ConfigurationError } from "../foundation/errors.ts";
 import { lineWriter } from "../instrumentation/line-writer.ts";
 import { complaint } from "./complaint.ts";
 import { runNode } from "./run.ts";
+import { refuseStray, settingsCommand } from "./settings-command.ts";
 
 const examples = `
 Examples:
@@ -44,47 +42,13 @@ export async function main(args: readonly string[], run: RunCommand = runNode): 
 type Action = (flags: Flags, configFile: string | undefined) => Promise<void>;
 
 function buildProgram(action: Action): Command {
-  const program = new Command("solid-jobs")
+  return settingsCommand("solid-jobs")
     .description("Runs a node: worker threads that take jobs from the store and execute their tasks.")
     .usage("-r <paths...> [options]")
-    .version(packageFacts.version, "-V, --version", "print the version")
-    .helpOption("-h, --help", "print this help")
-    .exitOverride()
-    .configureOutput({ writeOut: lineWriter(1), outputError: () => {} })
-    .showSuggestionAfterError(true)
-    .argument("[stray...]")
-    .addHelpText("after", examples);
-  program.configureHelp({ visibleArguments: () => [] });
-  for (const option of options()) program.addOption(option);
-  return program.action((stray: string[], opts: Record<string, unknown>) => {
-    refuseStray(stray);
-    const { config, ...flags } = opts;
-    return action(flags, config as string | undefined);
-  });
-}
-
-/** The flags of the table of settings in its order, and the config file's. */
-function options(): Option[] {
-  const settings = settingNames.flatMap((name) => flagsOf(settingsTable[name]));
-  return [...settings, new Option("-C, --config <path>", "TOML or JSON file with settings")];
-}
-
-function flagsOf({ flag, alias, doc, initialText }: SettingRow<unknown>): Option[] {
-  const own = flag === undefined ? [] : [optionOf(flag, `${doc} (default: ${initialText})`)];
-  return alias === undefined ? own : [...own, optionOf(alias.flag, alias.doc)];
-}
-
-/** `--channel` may be repeated: commander collects what a parser of its own puts together. */
-function optionOf(flag: string, text: string): Option {
-  const option = new Option(flag, text.replaceAll("`", ""));
-  if (!flag.startsWith("--channel")) return option;
-  return option.argParser((value, earlier: string[] | undefined) => [...(earlier ?? []), value]);
-}
-
-function refuseStray(stray: readonly string[]): void {
-  const [first] = stray;
-  if (first === undefined) return;
-  throw new ConfigurationError(
-    `expected flags only, got ${JSON.stringify(first)}: modules are given with -r (see solid-jobs --help)`,
-  );
+    .addHelpText("after", examples)
+    .action((stray: string[], opts: Record<string, unknown>) => {
+      refuseStray(stray, "modules are given with -r (see solid-jobs --help)");
+      const { config, ...flags } = opts;
+      return action(flags, config as string | undefined);
+    });
 }

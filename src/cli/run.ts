@@ -2,6 +2,7 @@ import { isatty } from "node:tty";
 import type { Conductor } from "../conductor/conductor.ts";
 import type { Environment } from "../config/environment.ts";
 import { settingsFrom } from "../config/resolve.ts";
+import type { Settings } from "../config/settings.ts";
 import type { Flags } from "../config/sources.ts";
 import { ConfigurationError, SolidJobsError } from "../foundation/errors.ts";
 import { lineWriter } from "../instrumentation/line-writer.ts";
@@ -26,6 +27,11 @@ export async function runNode(
       "no modules with tasks: give them with -r ./jobs.ts, SOLID_JOBS_REQUIRE, or require in the config file",
     );
   }
+  return runSettings(settings);
+}
+
+/** The same with settings that are complete. @throws SolidJobsError when the node does not start */
+export async function runSettings(settings: Settings): Promise<number> {
   const logger = createLogger({ level: settings.logLevel });
   // Loaded late: --help and wrong settings are answered without the runtime.
   const { Conductor } = await import("../conductor/conductor.ts");

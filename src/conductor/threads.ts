@@ -1,4 +1,5 @@
 import { within } from "../foundation/time.ts";
+import { beginThread, whyItNeverListened } from "./entry.ts";
 
 /** What a thread is for; the entry module runs the program of that name. */
 export type ThreadRole = "worker" | "pulse" | "probe";
@@ -15,8 +16,8 @@ export interface ThreadEnd {
   readonly reason: string | undefined;
 }
 
-/** Where threads begin. */
-const entry = new URL("./thread.ts", import.meta.url).href;
+/** A main file that runs again in a thread may do slow things before it comes to `run`. */
+const listenMs = 30_000;
 
 /**
  * A Web Worker with its traffic in order: nothing is sent before it listens (earlier messages are lost
@@ -28,13 +29,17 @@ export class Thread<In, Out> {
   /** What was sent before it listened; undefined once it does. */
   private early: In[] | undefined = [];
   private reason: string | undefined;
+  private lateness: string | undefined;
   private hasEnded = false;
   private onMessage: (message: Out) => void = () => {};
 
-  constructor(role: ThreadRole, init: unknown) {
-    this.worker = new Worker(entry);
+  /** @throws ConfigurationError in a bundled program whose main file does not call `run` */
+  constructor(role: ThreadRole, init: unknown, options: { readonly listenMs?: number } = {}) {
+    this.worker = beginThread();
+    const late = this.endWhenLate(options.listenMs ?? listenMs);
     this.worker.onmessage = ({ data }: MessageEvent) => {
       if (this.early === undefined || data !== "hello") return this.hear(data);
+      clearTimeout(late);
       this.worker.postMessage({ role, init } satisfies ThreadInit<unknown>);
       for (const message of this.early) this.worker.postMessage(message);
       this.early = undefined;
@@ -46,7 +51,9 @@ export class Thread<In, Out> {
     this.ended = new Promise((resolve) => {
       this.worker.addEventListener("close", (event) => {
         this.hasEnded = true;
-        resolve({ code: (event as CloseEvent).code ?? 1, reason: this.reason });
+        clearTimeout(late);
+        const code = (event as CloseEvent).code ?? 1;
+        resolve({ code, reason: this.whyItEnded(code) });
       });
     });
   }
@@ -60,6 +67,18 @@ export class Thread<In, Out> {
     if (this.hasEnded) return;
     if (this.early !== undefined) this.early.push(message);
     else this.worker.postMessage(message);
+  }
+
+  private endWhenLate(lateMs: number): ReturnType<typeof setTimeout> {
+    return setTimeout(() => {
+      this.lateness = whyItNeverListened({ lateMs });
+      if (this.lateness !== undefined) this.worker.terminate();
+    }, lateMs);
+  }
+
+  private whyItEnded(code: number): string | undefined {
+    if (this.early === undefined) return this.reason;
+    return this.lateness ?? whyItNeverListened({ code, error: this.reason }) ?? this.reason;
   }
 
   /** A job may post messages too: what cannot be ours is ignored. */

@@ -1,3 +1,15 @@
+let doTasksComeFromOutside = false;
+
+/** Says that this program's bundle holds no tasks: it loads them from files, where classes keep their names. */
+export function tasksComeFromOutside(): void {
+  doTasksComeFromOutside = true;
+}
+
+/** Whether a class's name may be what a bundler made of it. */
+export function areClassesRenamed(): boolean {
+  return isBundled() && !doTasksComeFromOutside;
+}
+
 /**
  * Whether this program was put together by a bundler, `bun build --compile` included. Bundlers rename
  * classes, so that a class's name says nothing there.

@@ -3,7 +3,7 @@ import { didYouMean } from "../config/did-you-mean.ts";
 import { shown } from "../config/reading.ts";
 import { ConfigurationError } from "../foundation/errors.ts";
 import { taskBrand } from "./brand.ts";
-import { isBundled } from "./bundled.ts";
+import { areClassesRenamed } from "./bundled.ts";
 import type { PublishOptions, TaskClass, TaskOptions } from "./types.ts";
 
 /** A class's options, checked, and merged along its chain. */
@@ -76,7 +76,10 @@ export function optionsOf(taskClass: TaskClass): ResolvedOptions {
 }
 
 /** Without memory, and for a program that `bundled` says is bundled. */
-export function resolveOptions(taskClass: TaskClass, bundled: boolean = isBundled()): ResolvedOptions {
+export function resolveOptions(
+  taskClass: TaskClass,
+  bundled: boolean = areClassesRenamed(),
+): ResolvedOptions {
   const merged: TaskOptions = {};
   for (const [owner, options] of optionsAlongChain(taskClass)) {
     checkKeys(`${owner.name || "an unnamed class"}.options`, options, checks);

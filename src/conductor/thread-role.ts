@@ -1,0 +1,58 @@
+import type { ToWorker, WorkerInit } from "../worker/messages.ts";
+import type { ProbeInit } from "./probe-program.ts";
+import type { PulseInit, ToPulse } from "./pulse/messages.ts";
+import type { ThreadInit } from "./threads.ts";
+
+declare const self: Worker;
+
+type Obey = (message: unknown) => void;
+
+/**
+ * Makes this thread one of a node's: says that it listens, waits for its role, runs that program and ends.
+ * The tasks that it is to know beside those of the settings' modules must be registered by then.
+ */
+export function takeRole(): Promise<never> {
+  let obey: Obey | undefined;
+
+  self.onmessage = async ({ data }: MessageEvent) => {
+    if (obey !== undefined) return obey(data);
+    const { role, init } = data as ThreadInit<unknown>;
+    const say = (message: unknown) => self.postMessage(message);
+    const early: unknown[] = [];
+    obey = (message) => early.push(message);
+    const begun = await begin(role, init, say);
+    obey = begun.obey;
+    for (const message of early) begun.obey(message);
+    try {
+      await begun.finished;
+    } catch (thrown) {
+      say({ type: "broken", message: Bun.inspect(thrown) });
+      await Bun.sleep(0); // let the message go
+      process.exit(1);
+    }
+    process.exit(0);
+  };
+
+  self.postMessage("hello");
+  return new Promise(() => {}); // ends with the thread
+}
+
+interface Begun {
+  readonly obey: Obey;
+  readonly finished: Promise<void>;
+}
+
+async function begin(role: string, init: unknown, say: (message: unknown) => void): Promise<Begun> {
+  if (role === "worker") {
+    const { WorkerProgram } = await import("../worker/worker-program.ts");
+    const program = new WorkerProgram(init as WorkerInit, say);
+    return { obey: (message) => program.obey(message as ToWorker), finished: program.run() };
+  }
+  if (role === "pulse") {
+    const { PulseProgram } = await import("./pulse/pulse-program.ts");
+    const program = new PulseProgram(init as PulseInit, say);
+    return { obey: (message) => program.obey(message as ToPulse), finished: program.run() };
+  }
+  const { probe } = await import("./probe-program.ts");
+  return { obey: () => {}, finished: probe(init as ProbeInit, say) };
+}
