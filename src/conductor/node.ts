@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
 import type { ChannelWeight, Settings } from "../config/settings.ts";
-import { type SolidJobsError, StoreUnavailable, toError } from "../foundation/errors.ts";
+import { StoreUnavailable, toError } from "../foundation/errors.ts";
 import { newNodeIdentity } from "../foundation/ids.ts";
-import { within } from "../foundation/time.ts";
+import { pause, within } from "../foundation/time.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import { ownProof } from "../store/liveness.ts";
 import type { NodeSignal, Store } from "../store/store.ts";
@@ -36,6 +36,7 @@ export interface StopReport {
 
 const storeSilenceMs = 2000;
 const afterAbortMs = 1000;
+const askAgainMs = 50;
 
 /**
  * One incarnation of a node: an identity, a board, a pulse and workers. It starts once and stops once.
@@ -132,7 +133,7 @@ export class Node {
     const { store } = this.options;
     this.board.setQuiet();
     this.pulse.quiet();
-    const closed = this.answered(store.closeForReservations(this.identity));
+    const closed = this.answered(() => store.closeForReservations(this.identity));
     const drained = Promise.all(this.seats.map((seat) => seat.drain()));
     await Promise.race([within(timeoutMs, drained, undefined), this.hurrying.promise]);
     this.abort();
@@ -143,9 +144,9 @@ export class Node {
     await this.pulse.stop();
     // One that was silent may be back by now; one that still is has had its time.
     const silenceMs = isStoreUp ? storeSilenceMs : storeSilenceMs / 2;
-    const left = await this.answered(store.leave(this.identity), silenceMs);
+    const left = await this.answered(() => store.leave(this.identity), silenceMs);
     nodeEnded(this.identity);
-    return { requeued: left?.requeued ?? 0, heldWorkers, hasLeft: left !== undefined };
+    return { requeued: left?.value.requeued ?? 0, heldWorkers, hasLeft: left !== undefined };
   }
 
   private abort(): void {
@@ -159,19 +160,26 @@ export class Node {
     return ended.flatMap((hasEnded, worker) => (hasEnded ? [] : [worker]));
   }
 
-  /** Undefined when the store does not answer in time, which is logged. */
-  private async answered<T extends object | void>(
-    call: Promise<T>,
+  /** Asks again after a lost reply. Undefined when the store does not answer in time, which is logged. */
+  private async answered<T>(
+    ask: () => Promise<T>,
     silenceMs = storeSilenceMs,
-  ): Promise<(T extends void ? true : T) | undefined> {
-    try {
-      const silent = new StoreUnavailable(`the store was silent for ${silenceMs} ms`, { isSent: true });
-      const result = await within<T, SolidJobsError>(silenceMs, call, silent);
-      if (result === silent) throw silent;
-      return (result ?? true) as T extends void ? true : T;
-    } catch (thrown) {
-      this.options.logger.error(`stopping without the store: ${toError(thrown).message}`);
-      return undefined;
+  ): Promise<{ value: T } | undefined> {
+    const endsAt = performance.now() + silenceMs;
+    for (;;) {
+      try {
+        const answer = ask().then((value) => ({ value }));
+        const result = await within(endsAt - performance.now(), answer, undefined);
+        if (result !== undefined) return result;
+        throw new StoreUnavailable(`the store was silent for ${silenceMs} ms`, { isSent: true });
+      } catch (thrown) {
+        const error = toError(thrown);
+        if (!(error instanceof StoreUnavailable) || performance.now() + askAgainMs > endsAt) {
+          this.options.logger.error(`stopping without the store: ${error.message}`);
+          return undefined;
+        }
+        await pause(askAgainMs);
+      }
     }
   }
 
