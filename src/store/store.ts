@@ -140,8 +140,9 @@ export interface StoredClaim extends ClaimReference {
 
 export interface CycleStore {
   /**
-   * Settles finished claims, then reserves for the free slots: at most 1 MiB and 200 jobs, but always one. A
-   * worker that got fewer than it asked for cannot tell from that alone that nothing is left.
+   * Settles finished claims, then reserves for the free slots: at most 1 MiB, but always one. An engine may
+   * give fewer than 1 MiB holds to keep its calls short: that nothing is left shows only in a call that
+   * reserves nothing.
    */
   cycle(request: CycleRequest): Promise<CycleReply>;
   /** The exact bytes of a claimed payload, or undefined when the token no longer holds it. */

@@ -68,6 +68,20 @@ export function cycling({ it }: Suite): void {
     expect(await channel("default")).toEqual([]);
   });
 
+  it("fills a thousand slots in a few calls, in the order of publication", async ({ store }) => {
+    const worker = await aWorker(store);
+    const given = jobs(1100);
+    await store.publish(given);
+    const ids: string[] = [];
+    for (let call = 0; call < 5 && ids.length < 1000; call++) {
+      const slots = Array.from({ length: 1000 - ids.length }, (_, i) => ids.length + i);
+      const reply = await cycle(store, worker, { slots });
+      expect(reply.reserved.map(({ slot }) => slot)).toEqual(slots.slice(0, reply.reserved.length));
+      ids.push(...idsOf(reply));
+    }
+    expect(ids).toEqual(given.slice(0, 1000).map(({ id }) => id));
+  });
+
   it("finds nothing where there is nothing", async ({ store, nowMs }) => {
     const worker = await aWorker(store);
     const before = await nowMs();
