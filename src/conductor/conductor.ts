@@ -190,7 +190,7 @@ export class Conductor implements Service {
   private async rise(dead: Node, silentMs: number): Promise<void> {
     if (this.node !== dead || this.stopping !== undefined) return;
     this.logger.warn(
-      `this node was declared dead after ${(silentMs / 1000).toFixed(1)} s of silence; its jobs run elsewhere, it begins again`,
+      `this node was declared dead, or its record removed, after ${(silentMs / 1000).toFixed(1)} s of silence: its jobs run elsewhere, it begins again`,
       { node: dead.identity },
     );
     dead.hurry();
