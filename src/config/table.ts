@@ -47,7 +47,7 @@ export const settingsTable: { readonly [Name in SettingName]: SettingRow<Setting
   url: {
     rule: storeUrlRule(),
     initial: () => undefined,
-    initialText: "none: it must be given",
+    initialText: "none, required",
     doc: "The store's URL",
     flag: "--url <url>",
     alias: {
