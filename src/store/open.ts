@@ -3,6 +3,7 @@ import { ConfigurationError } from "../foundation/errors.ts";
 import type { CatalogStore } from "./catalog-store.ts";
 import { RedisCatalog } from "./redis/catalog.ts";
 import { RedisStore, type RedisStoreOptions } from "./redis/store.ts";
+import { SqliteCatalog } from "./sqlite/catalog.ts";
 import { SqliteStore, type SqliteStoreOptions } from "./sqlite/store.ts";
 import type { Store } from "./store.ts";
 
@@ -23,7 +24,9 @@ export function storeFor(settings: Settings): Store {
  * @throws ConfigurationError for a missing URL or an unknown scheme
  */
 export function catalogStoreFor(settings: Settings): CatalogStore {
-  return new RedisCatalog(redisOptions(settings));
+  return isEmbedded(settings)
+    ? new SqliteCatalog(sqliteOptions(settings))
+    : new RedisCatalog(redisOptions(settings));
 }
 
 function isEmbedded({ url }: Settings): boolean {

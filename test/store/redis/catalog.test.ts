@@ -53,33 +53,7 @@ function entriesOf(catalog: RedisCatalog, where: EntryPlace, id?: string): Promi
   return all((cursor) => catalog.entries(where, { cursor, ...(id === undefined ? {} : { id }) }));
 }
 
-const oddNames = ["a:b", "{tag}", "with space", "größe-ジョブ-🚀", 'quo"te', "back\\slash", "*?[x]"];
-
 describe("counters", () => {
-  test("count what was done and what is where", async () => {
-    const { catalog, keys } = place();
-    await client.send("SET", [keys.processed, "12"]);
-    await client.send("SET", [keys.failed, "3"]);
-    await client.send("ZADD", [keys.planned, "1", "a", "2", "b"]);
-    await client.send("ZADD", [keys.retries, "1", "c"]);
-    await client.send("SADD", [keys.channels, "x", "y"]);
-    await client.send("SADD", [keys.nodes, "n"]);
-    expect(await catalog.counters()).toEqual({
-      processed: 12,
-      failed: 3,
-      planned: 2,
-      retrying: 1,
-      discarded: 0,
-      channels: 2,
-      nodes: 1,
-    });
-  });
-
-  test("are zero in an empty store", async () => {
-    const { catalog } = place();
-    expect(Object.values(await catalog.counters())).toEqual([0, 0, 0, 0, 0, 0, 0]);
-  });
-
   test("name the key that is of the wrong type", async () => {
     const { catalog, keys } = place();
     await client.send("SET", [keys.retries, "not a set"]);
@@ -90,71 +64,6 @@ describe("counters", () => {
 });
 
 describe("channels", () => {
-  test("keep odd names whatever is done with them", async () => {
-    const { catalog, keys } = place();
-    for (const name of oddNames) {
-      await client.send("SADD", [keys.channels, name]);
-      await client.send("LPUSH", [keys.channel(name), ownEnvelope("1", name), ownEnvelope("2", name)]);
-      expect(await catalog.pause(name)).toBe(true);
-      expect(await catalog.pause(name)).toBe(false);
-    }
-    const channels = await all((cursor) => catalog.channels(cursor));
-    expect(channels.map(({ name }) => name).sort()).toEqual([...oddNames].sort());
-    expect(channels.every(({ size, isPaused, problem }) => size === 2 && isPaused && !problem)).toBe(true);
-    for (const name of oddNames) {
-      expect(await catalog.resume(name)).toBe(true);
-      const entries = await entriesOf(catalog, { state: "ready", channel: name });
-      expect(entries.map(({ id, channel }) => [id, channel])).toEqual([
-        ["2", name],
-        ["1", name],
-      ]);
-      expect(await catalog.purgeStep({ state: "ready", channel: name })).toEqual({
-        removed: 2,
-        remaining: 0,
-      });
-    }
-    expect(
-      await client.send(
-        "EXISTS",
-        oddNames.map((name) => keys.channel(name)),
-      ),
-    ).toBe(0);
-  });
-
-  test("tell how long the next job has waited, by the store's clock", async () => {
-    const { catalog, keys } = place();
-    const tenSecondsAgo = Date.now() - 10_000;
-    const minuteAgo = Date.now() - 60_000;
-    await client.send("SADD", [keys.channels, "own", "ruby", "future", "garbage"]);
-    await client.send("RPUSH", [
-      keys.channel("own"),
-      ownEnvelope("new"),
-      ownEnvelope("1", "own", { nowMs: tenSecondsAgo }),
-    ]);
-    await client.send("RPUSH", [keys.channel("ruby"), rubyEnvelope("2", "ruby", { queued_ms: minuteAgo })]);
-    await client.send("RPUSH", [
-      keys.channel("future"),
-      ownEnvelope("3", "future", { nowMs: Date.now() + 1e9 }),
-    ]);
-    await client.send("RPUSH", [keys.channel("garbage"), "\u0000{"]);
-    const channels = await all((cursor) => catalog.channels(cursor));
-    const waiting = Object.fromEntries(channels.map((channel) => [channel.name, channel.waitingSeconds]));
-    expect(waiting.own).toBeGreaterThanOrEqual(10);
-    expect(waiting.own).toBeLessThan(60);
-    expect(waiting.ruby).toBeGreaterThanOrEqual(60);
-    expect(waiting.future).toBe(0);
-    expect(waiting.garbage).toBe(0);
-  });
-
-  test("are listed when they are only paused", async () => {
-    const { catalog, keys } = place();
-    await client.send("SADD", [keys.channels, "known"]);
-    await catalog.pause("known");
-    await catalog.pause("not yet");
-    const channels = await all((cursor) => catalog.channels(cursor));
-    expect(channels.map(({ name }) => name).sort()).toEqual(["known", "not yet"]);
-  });
-
   test("of the wrong type are shown with the problem beside the others", async () => {
     const { catalog, keys } = place();
     await client.send("SADD", [keys.channels, "good", "bad"]);
@@ -168,19 +77,6 @@ describe("channels", () => {
     expect(await client.send("GET", [keys.channel("bad")])).toBe("text");
   });
 
-  test("are all listed when their next jobs are too large for one call", async () => {
-    const { catalog, keys } = place();
-    const large = `["${"x".repeat(400_000)}"]`;
-    for (let i = 0; i < 12; i++) {
-      await client.send("SADD", [keys.channels, `c${i}`]);
-      await client.send("LPUSH", [
-        keys.channel(`c${i}`),
-        ownEnvelope("1", `c${i}`, { argumentsJson: large }),
-      ]);
-    }
-    expect((await all((cursor) => catalog.channels(cursor))).length).toBe(12);
-  });
-
   test("name the key when the list of channels is of the wrong type", async () => {
     const { catalog, keys } = place();
     await client.send("SET", [keys.channels, "text"]);
@@ -189,154 +85,6 @@ describe("channels", () => {
     expect(error.message).toContain(`"${keys.channels}" must be a set`);
     await client.send("SET", [keys.pausedChannels, "text"]);
     await expect(catalog.pause("x")).rejects.toThrow(`${keys.pausedChannels} must be a set`);
-  });
-});
-
-describe("reading a channel", () => {
-  test("meets every entry once while newer ones come in and older ones are taken", async () => {
-    const { catalog, keys } = place();
-    const key = keys.channel("default");
-    for (let i = 0; i < 450; i++) await client.send("LPUSH", [key, ownEnvelope(`job-${i}`)]);
-    const ids: (string | undefined)[] = [];
-    let cursor: string | undefined;
-    let published = 0;
-    do {
-      const page = await catalog.entries({ state: "ready", channel: "default" }, { cursor });
-      ids.push(...page.items.map(({ id }) => id));
-      cursor = page.cursor;
-      for (let i = 0; i < 7; i++) await client.send("LPUSH", [key, ownEnvelope(`late-${published++}`)]);
-      await client.send("RPOP", [key, "3"]);
-    } while (cursor !== undefined);
-    expect(new Set(ids).size).toBe(ids.length);
-    // Those that were taken meanwhile stood at the far end.
-    expect(ids.slice(0, 430)).toEqual(Array.from({ length: 430 }, (_, i) => `job-${449 - i}`));
-  });
-
-  test("does not swallow a true double on the border of two pages", async () => {
-    const { catalog, keys } = place();
-    const envelopes = Array.from({ length: 150 }, (_, i) => ownEnvelope(i === 100 ? "job-99" : `job-${i}`));
-    await client.send("RPUSH", [keys.channel("default"), ...envelopes]);
-    const entries = await entriesOf(catalog, { state: "ready", channel: "default" });
-    expect(entries.length).toBe(150);
-    expect(entries.filter(({ id }) => id === "job-99").length).toBe(2);
-  });
-
-  test("bounds a page by bytes, but always shows one entry", async () => {
-    const { catalog, keys } = place();
-    const half = `["${"x".repeat(600_000)}"]`;
-    for (const id of ["1", "2", "3"]) {
-      await client.send("LPUSH", [
-        keys.channel("default"),
-        ownEnvelope(id, "default", { argumentsJson: half }),
-      ]);
-    }
-    const first = await catalog.entries({ state: "ready", channel: "default" });
-    expect(first.items.map(({ id }) => id)).toEqual(["3"]);
-    const entries = await entriesOf(catalog, { state: "ready", channel: "default" });
-    expect(entries.map(({ id }) => id)).toEqual(["3", "2", "1"]);
-  });
-
-  test("shows the beginning of a 10 MB envelope, of either layout", async () => {
-    const { catalog, keys } = place();
-    const huge = "x".repeat(10_000_000);
-    await client.send("LPUSH", [
-      keys.channel("default"),
-      ownEnvelope("own", "default", { argumentsJson: `["${huge}"]` }),
-    ]);
-    await client.send("LPUSH", [
-      keys.channel("default"),
-      rubyEnvelope("ruby", "default", { arguments: [huge] }),
-    ]);
-    await client.send("LPUSH", [keys.channel("default"), huge]);
-    const entries = await entriesOf(catalog, { state: "ready", channel: "default" });
-    expect(entries.map(({ id, isWhole }) => [id, isWhole])).toEqual([
-      [undefined, false],
-      ["ruby", false],
-      ["own", false],
-    ]);
-    expect(entries[0]?.problem).toContain("10000000 bytes");
-    expect(entries[2]?.channel).toBe("default");
-    expect(entries.every(({ text }) => text.length <= 4096)).toBe(true);
-  });
-
-  const malformed: [string, string, RegExp][] = [
-    ["garbage", "\u0001garbage", /not JSON/],
-    ["an array", "[1]", /expected a JSON object/],
-    ["no id", rubyEnvelope("x", "c", { id: undefined }), /"id" must be a text, got nothing/],
-    ["no task", rubyEnvelope("x", "c", { task: undefined }), /"task" must be a text, got nothing/],
-    ["no channel", rubyEnvelope("x", "c", { channel: undefined }), /"channel" must be a text, got nothing/],
-    [
-      "no arguments",
-      rubyEnvelope("x", "c", { arguments: undefined }),
-      /"arguments" must be an array, got nothing/,
-    ],
-    ["text arguments", rubyEnvelope("x", "c", { arguments: "1" }), /"arguments" must be an array/],
-    ["a cut envelope", ownEnvelope("x").slice(0, -1), /not JSON/],
-    ["ours without task", ownEnvelope("x").replace('"task":"Count",', ""), /"task" must be a text/],
-    [
-      "ours without arguments",
-      ownEnvelope("x").replace(',"arguments":[1]', ""),
-      /"arguments" must be an array/,
-    ],
-    ["deep nesting", "[".repeat(5000), /not JSON/],
-  ];
-  test.each(malformed)("shows %s as malformed, with the reason", async (_name, member, reason) => {
-    const { catalog, keys } = place();
-    await client.send("LPUSH", [keys.channel("default"), member, ownEnvelope("good")]);
-    for (const withText of [true, false]) {
-      const { items } = await catalog.entries({ state: "ready", channel: "default" }, { withText });
-      expect(items.map(({ problem }) => problem === undefined)).toEqual([true, false]);
-      expect(items[1]?.problem).toMatch(reason);
-    }
-  });
-
-  test("finds one job by its top-level id, whatever its arguments hold", async () => {
-    const { catalog, keys } = place();
-    const decoy = ownEnvelope("other", "default", { argumentsJson: '[{"id":"wanted"},"wanted"]' });
-    const rubyDecoy = rubyEnvelope("third", "default", { arguments: [{ id: "wanted" }] });
-    await client.send("LPUSH", [
-      keys.channel("default"),
-      decoy,
-      rubyDecoy,
-      rubyEnvelope("wanted"),
-      ownEnvelope("wanted"),
-    ]);
-    const found = await entriesOf(catalog, { state: "ready", channel: "default" }, "wanted");
-    expect(found.map(({ id }) => id)).toEqual(["wanted", "wanted"]);
-  });
-});
-
-describe("reading a set", () => {
-  test("meets every entry once, in the order of their times, also a thousand of one time", async () => {
-    const { catalog, keys } = place();
-    const members = Array.from({ length: 1000 }, (_, i) => [
-      "1700000000.125",
-      ownEnvelope(`tie-${i}`),
-    ]).flat();
-    await client.send("ZADD", [
-      keys.planned,
-      ...members,
-      "1.5",
-      ownEnvelope("first"),
-      "1700000001",
-      ownEnvelope("last"),
-    ]);
-    const entries = await entriesOf(catalog, { state: "planned" });
-    expect(entries.length).toBe(1002);
-    expect(new Set(entries.map(({ id }) => id)).size).toBe(1002);
-    expect([entries[0]?.at, entries[1]?.at, entries[1001]?.at]).toEqual([1.5, 1700000000.125, 1700000001]);
-  });
-
-  test("passes over nothing when earlier entries are taken meanwhile", async () => {
-    const { catalog, keys } = place();
-    for (let i = 0; i < 250; i++)
-      await client.send("ZADD", [keys.planned, String(i), ownEnvelope(`job-${i}`)]);
-    const first = await catalog.entries({ state: "planned" });
-    await client.send("ZREMRANGEBYRANK", [keys.planned, "0", "49"]);
-    const rest = await all((cursor) =>
-      catalog.entries({ state: "planned" }, { cursor: cursor ?? first.cursor }),
-    );
-    expect(rest.map(({ id }) => id)).toEqual(Array.from({ length: 150 }, (_, i) => `job-${100 + i}`));
   });
 });
 
@@ -358,29 +106,6 @@ describe("removing", () => {
     expect(left.length).toBe(149);
     expect(left).not.toContain("tie-222");
     expect(await client.send("HKEYS", [keys.attempts])).toEqual(["tie-223"]);
-  });
-
-  test("takes bytes that are not UTF-8, and garbage", async () => {
-    const { catalog, keys } = place();
-    const bytes = notUtf8(ownEnvelope("binary").slice(0, -3), '"]}');
-    await sendBytes(client, "ZADD", keys.discarded, 1, bytes, 2, notUtf8("garbage", ""));
-    for (const entry of await entriesOf(catalog, { state: "discarded" })) {
-      expect(await catalog.remove("discarded", entry.locator)).toBe(true);
-    }
-    expect(await client.send("EXISTS", [keys.discarded])).toBe(0);
-  });
-
-  test("refuses a locator and a cursor that it did not give", async () => {
-    const { catalog } = place();
-    for (const text of ["", "{}", '["x","y",1]', '["1","y",-1]', "null"]) {
-      await expect(catalog.remove("planned", text)).rejects.toThrow(
-        /expected a locator that this catalog gave/,
-      );
-    }
-    await expect(catalog.entries({ state: "planned" }, { cursor: "7" })).rejects.toThrow(StoreError);
-    await expect(catalog.entries({ state: "ready", channel: "x" }, { cursor: '["a",1]' })).rejects.toThrow(
-      StoreError,
-    );
   });
 });
 
@@ -440,20 +165,6 @@ describe("requeueing", () => {
     const entry = (await entriesOf(catalog, { state: "retrying" }))[0]!;
     expect(await catalog.requeue("retrying", entry.locator)).toBe("requeued");
     expect(await listDigests(client, keys.channel("größe"))).toEqual([sha1(large)]);
-  });
-
-  test("puts jobs into channels with odd names", async () => {
-    const { catalog, keys } = place();
-    for (const [i, name] of oddNames.entries()) {
-      const make = i % 2 === 0 ? ownEnvelope : rubyEnvelope;
-      await client.send("ZADD", [keys.planned, String(i), make(`job-${i}`, name)]);
-    }
-    expect(await catalog.requeueStep("planned", { skip: 0, most: 100 })).toEqual({
-      requeued: oddNames.length,
-      kept: 0,
-      remaining: 0,
-    });
-    for (const name of oddNames) expect(await client.send("LLEN", [keys.channel(name)])).toBe(1);
   });
 
   test("keeps what names no channel, and what a channel of the wrong type cannot take", async () => {
@@ -662,19 +373,6 @@ describe("claims", () => {
     expect(unclaimed).toMatchObject({ record: undefined, problem: undefined, payloads: 1 });
     expect(unclaimed?.entry?.problem).toContain("not JSON");
     expect(await catalog.claim({ node: "n", holder: "w.9" })).toBeUndefined();
-  });
-
-  test("are all shown when their payloads are too large for one call", async () => {
-    const { catalog, keys } = place();
-    for (let slot = 0; slot < 12; slot++) {
-      const payload = ownEnvelope(`j${slot}`, "c", { argumentsJson: `["${"x".repeat(300_000)}"]` });
-      await client.send("HSET", [keys.nodeClaims("n"), `w.${slot}`, record(`j${slot}`)]);
-      await client.send("RPUSH", [keys.claimed("n", "w", slot), payload]);
-    }
-    const claims = await all((cursor) => catalog.claims("n", cursor));
-    expect(claims.map(({ record: claim, entry }) => claim?.jobId === entry?.id)).toEqual(
-      Array(12).fill(true),
-    );
   });
 
   test("and channels that nobody lists are found by a survey, whatever the prefix", async () => {

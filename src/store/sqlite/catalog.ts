@@ -1,0 +1,351 @@
+import type { Database } from "bun:sqlite";
+import type {
+  CatalogStore,
+  ChannelView,
+  ClaimHolder,
+  ClaimView,
+  EntryPlace,
+  EntrySet,
+  ExecutionView,
+  NodeView,
+  Page,
+  PageOptions,
+  PurgeablePlace,
+  PurgeStep,
+  RequeueResult,
+  RequeueStep,
+  StoredCounters,
+  StoredEntry,
+  Survey,
+} from "../catalog-store.ts";
+import { readEntry } from "../entry-reading.ts";
+import { executionView } from "../execution-view.ts";
+import { ownProof } from "../liveness.ts";
+import type { NodeSignal } from "../store.ts";
+import { locatorFrom, numberFrom, partsFrom, rowCursorFrom } from "./catalog-cursors.ts";
+import { bytesPerCall, entriesPerCall, entryPage, rowsWanted, storedEntry } from "./catalog-entries.ts";
+import { idsOf } from "./catalog-ids.ts";
+import { type CatalogStatements, type EntryRow, prepareCatalog } from "./catalog-statements.ts";
+import {
+  channelView,
+  claimView,
+  holderName,
+  holderParts,
+  nodeView,
+  strayHolder,
+  straySeq,
+  strayView,
+} from "./catalog-views.ts";
+import { type FileOptions, SqliteFile } from "./file.ts";
+import { requeuedText, textOf } from "./head.ts";
+import { jobState } from "./schema.ts";
+
+/** Rows that are looked at for payloads that nothing claims; only two short columns of each are read. */
+const rowsPerSurvey = 2000;
+const rowsPerPurge = 1000;
+const bytesPerPurge = 4 * 1024 * 1024;
+const bytesMovedPerCall = 512 * 1024;
+const signalSeconds = 60;
+const signalsKept = 16;
+
+/**
+ * Inspection and administration of the embedded engine's file, on a connection of its own. Reading holds up
+ * nobody; counting takes about 20 ms for each million jobs counted.
+ */
+export class SqliteCatalog implements CatalogStore {
+  readonly address: string;
+  private readonly file: SqliteFile;
+  private prepared: { database: Database; statements: CatalogStatements } | undefined;
+
+  /** Opens nothing: the first call does, and makes the file where there is none. */
+  constructor(options: FileOptions) {
+    this.address = `sqlite:${options.path}`;
+    this.file = new SqliteFile(options);
+  }
+
+  async close(): Promise<void> {
+    this.file.close();
+  }
+
+  counters(): Promise<StoredCounters> {
+    return this.read((statements) => {
+      const counted = new Map(statements.counters.all().map(({ name, value }) => [name, value]));
+      const { planned, retrying, discarded } = statements.sets;
+      return {
+        processed: counted.get("processed") ?? 0,
+        failed: counted.get("failed") ?? 0,
+        planned: planned.count.get()?.n ?? 0,
+        retrying: retrying.count.get()?.n ?? 0,
+        discarded: discarded.count.get()?.n ?? 0,
+        channels: statements.countChannels.get()?.n ?? 0,
+        nodes: statements.countNodes.get()?.n ?? 0,
+      };
+    });
+  }
+
+  // -------------------------------------------------------------------------------------- channels
+
+  async channels(cursor?: string): Promise<Page<ChannelView>> {
+    const after = numberFrom(cursor);
+    return this.read((statements, now) => {
+      const rows = statements.channels.all(after, entriesPerCall);
+      return {
+        items: rows.map((row) => channelView(statements, row, now)),
+        cursor: rows.length < entriesPerCall ? undefined : String(rows.at(-1)?.id),
+      };
+    });
+  }
+
+  pause(channel: string): Promise<boolean> {
+    return this.write((statements) => {
+      statements.addChannel.get(channel);
+      return statements.setPaused.run(1, channel, 0).changes === 1;
+    });
+  }
+
+  resume(channel: string): Promise<boolean> {
+    return this.write((statements) => statements.setPaused.run(0, channel, 1).changes === 1);
+  }
+
+  // -------------------------------------------------------------------------------------- entries
+
+  async entries(place: EntryPlace, options: PageOptions = {}): Promise<Page<StoredEntry>> {
+    const from = options.cursor === undefined ? undefined : rowCursorFrom(options.cursor);
+    if (place.state === "claimed") return this.claimedEntries(place, options);
+    return this.read((statements) => {
+      if (place.state !== "ready") {
+        const { at, seq } = from ?? { at: Number.NEGATIVE_INFINITY, seq: -1 };
+        const rows = statements.sets[place.state].after.all(at, seq, rowsWanted(options));
+        return entryPage(statements, rows, { ...options, isTimed: true });
+      }
+      const channel = statements.channel.get(place.channel)?.id;
+      if (channel === undefined) return { items: [], cursor: undefined };
+      const { at, seq } = from ?? { at: Number.POSITIVE_INFINITY, seq: Number.MAX_SAFE_INTEGER };
+      const rows = statements.readyFromNewest.all(channel, at, seq, rowsWanted(options));
+      return entryPage(statements, rows, { ...options, isTimed: false });
+    });
+  }
+
+  private async claimedEntries(holder: ClaimHolder, options: PageOptions): Promise<Page<StoredEntry>> {
+    const entry = (await this.claim(holder))?.entry;
+    const isMeant = entry !== undefined && (options.id === undefined || options.id === entry.id);
+    return { items: isMeant ? [entry] : [], cursor: undefined };
+  }
+
+  async remove(set: EntrySet, locator: string): Promise<boolean> {
+    const meant = locatorFrom(locator);
+    return this.write((statements) => {
+      const row = located(statements, set, meant);
+      if (row === undefined) return false;
+      statements.deleteJob.run(row.seq);
+      return true;
+    });
+  }
+
+  async requeue(set: EntrySet, locator: string): Promise<RequeueResult> {
+    const meant = locatorFrom(locator);
+    return this.write((statements, now) => {
+      const row = located(statements, set, meant);
+      if (row === undefined) return "gone";
+      return requeueRow(statements, row, now) ? "requeued" : "unreadable";
+    });
+  }
+
+  requeueStep(
+    set: EntrySet,
+    { skip, most }: { readonly skip: number; readonly most: number },
+  ): Promise<RequeueStep> {
+    return this.write((statements, now) => {
+      const { from, count } = statements.sets[set];
+      const rows = withinBytes(from.all(Math.min(most, entriesPerCall), skip), bytesMovedPerCall);
+      const requeued = rows.filter((row) => requeueRow(statements, row, now)).length;
+      const kept = rows.length - requeued;
+      return { requeued, kept, remaining: Math.max(0, (count.get()?.n ?? 0) - skip - kept) };
+    });
+  }
+
+  async purgeStep(place: PurgeablePlace): Promise<PurgeStep> {
+    const removed = await this.write((statements) => {
+      const rows = withinBytes(earliest(statements, place, rowsPerPurge), bytesPerPurge);
+      for (const { seq } of rows) statements.deleteJob.run(seq);
+      return rows.length;
+    });
+    return { removed, remaining: await this.read((statements) => sizeOf(statements, place)) };
+  }
+
+  // -------------------------------------------------------------------------------------- nodes
+
+  nodes(cursor = ""): Promise<Page<NodeView>> {
+    const own = ownProof();
+    return this.read((statements, now) => {
+      const rows = statements.nodes.all(cursor, entriesPerCall);
+      return {
+        items: rows.map((row) => nodeView(row, own, now)),
+        cursor: rows.length < entriesPerCall ? undefined : rows.at(-1)?.identity,
+      };
+    });
+  }
+
+  signal(identity: string, signal: NodeSignal): Promise<boolean> {
+    return this.write((statements, now) => {
+      if (statements.node.get(identity) === null) return false;
+      statements.addSignal.run(identity, signal, now + signalSeconds);
+      statements.trimSignals.run(identity, identity, signalsKept);
+      return true;
+    });
+  }
+
+  async executions(identity: string, cursor?: string): Promise<Page<ExecutionView>> {
+    const [executor, slot] = holderFrom(cursor);
+    return this.read((statements) => {
+      const rows = statements.running.all(identity, executor, slot, entriesPerCall);
+      return {
+        items: rows.map((row) => executionView(identity, holderName(row), row.job)),
+        cursor: rows.length < entriesPerCall ? undefined : holderText(rows.at(-1)),
+      };
+    });
+  }
+
+  // -------------------------------------------------------------------------------------- claims
+
+  async claims(identity: string, cursor?: string): Promise<Page<ClaimView>> {
+    const [executor, slot] = holderFrom(cursor);
+    return this.read((statements) => {
+      const rows = statements.claims.all(identity, executor, slot, entriesPerCall);
+      const items: ClaimView[] = [];
+      let bytes = 0;
+      for (const row of rows) {
+        if (bytes > bytesPerCall) break;
+        const view = claimView(statements, identity, row);
+        bytes += view.entry?.bytes ?? 0;
+        items.push(view);
+      }
+      const isEnd = items.length === rows.length && rows.length < entriesPerCall;
+      return { items, cursor: isEnd ? undefined : holderText(rows[items.length - 1]) };
+    });
+  }
+
+  claim(reference: ClaimHolder): Promise<ClaimView | undefined> {
+    return this.read((statements) => {
+      const seq = straySeq(reference);
+      if (seq !== undefined) return strayView(statements, seq);
+      const parts = holderParts(reference.holder);
+      if (parts === undefined) return undefined;
+      const row = statements.claim.get(reference.node, parts.executor, parts.slot);
+      return row === null ? undefined : claimView(statements, reference.node, row);
+    });
+  }
+
+  // -------------------------------------------------------------------------------------- walks
+
+  /** The owners of claims first, then the rows, for those that are claimed by their state alone. */
+  async survey(cursor?: string): Promise<Survey> {
+    const none = { channels: [], holders: [], nodes: [] };
+    const after = numberFrom(cursor);
+    return this.read((statements) => {
+      if (cursor === undefined) {
+        return { ...none, nodes: statements.claimOwners.all().map(({ node }) => node), cursor: "0" };
+      }
+      const rows = statements.statesFrom.all(after, rowsPerSurvey);
+      const held = rows.filter(({ state }) => state === jobState.claimed);
+      const claimed = new Set(held.length === 0 ? [] : statements.claimedSeqs.all().map(({ seq }) => seq));
+      const strays = held.filter(({ seq }) => !claimed.has(seq));
+      return {
+        ...none,
+        holders: strays.map(({ seq }) => strayHolder(seq)),
+        cursor: rows.length < rowsPerSurvey ? undefined : String(rows.at(-1)?.seq),
+      };
+    });
+  }
+
+  /** None: the Ruby member counts them, which does not use this engine. */
+  async attempts(): Promise<Page<string>> {
+    return { items: [], cursor: undefined };
+  }
+
+  /** `key` names a table of the user's own in the same file; see `idsOf`. */
+  ids(key: string, cursor?: string): Promise<Page<string>> {
+    const { path } = this.file;
+    return this.file.read((database) => idsOf(database, { table: key, cursor, path }));
+  }
+
+  // -------------------------------------------------------------------------------------- helpers
+
+  /** All statements of one call see the file at one moment. */
+  private read<T>(work: (statements: CatalogStatements, now: number) => T): Promise<T> {
+    return this.file.read((database) =>
+      database.transaction(() => work(this.statements(database), Date.now() / 1000))(),
+    );
+  }
+
+  private write<T>(work: (statements: CatalogStatements, now: number) => T): Promise<T> {
+    return this.file.write((database) => work(this.statements(database), Date.now() / 1000));
+  }
+
+  private statements(database: Database): CatalogStatements {
+    if (this.prepared?.database !== database) {
+      this.prepared = { database, statements: prepareCatalog(database) };
+    }
+    return this.prepared.statements;
+  }
+}
+
+/** The row that a locator means, while it is still in that set, for that time and job. */
+function located(
+  statements: CatalogStatements,
+  set: EntrySet,
+  { seq, at, id }: { seq: number; at: number; id: string },
+): EntryRow | undefined {
+  const row = statements.entry.get(seq);
+  const isMeant = row?.state === statements.sets[set].state && row.at === at && row.id === id;
+  return isMeant ? row : undefined;
+}
+
+/** False when its channel cannot be told. */
+function requeueRow(statements: CatalogStatements, row: EntryRow, now: number): boolean {
+  const { channel } = storedEntry(statements, row, { isTimed: true, withText: false });
+  const stored = statements.payload.get(row.seq)?.payload ?? "";
+  const name = channel ?? wholeChannel(stored, row.bytes);
+  if (name === undefined) return false;
+  const id = statements.addChannel.get(name)?.id ?? 0;
+  const payload = typeof stored === "string" ? requeuedText(stored, Math.floor(now * 1000)) : stored;
+  statements.requeue.run(id, now, payload, row.seq);
+  statements.deleteJob.run(row.seq);
+  return true;
+}
+
+/** Of an envelope of another layout that is too large to be shown. */
+function wholeChannel(payload: string | Uint8Array, bytes: number): string | undefined {
+  return bytes <= bytesPerCall ? undefined : readEntry(textOf(payload), { isWhole: true, bytes }).channel;
+}
+
+/** As many of the rows as their bytes allow, but always one. */
+function withinBytes(rows: readonly EntryRow[], most: number): readonly EntryRow[] {
+  let bytes = 0;
+  const end = rows.findIndex((row, i) => {
+    bytes += row.bytes;
+    return i > 0 && bytes > most;
+  });
+  return end === -1 ? rows : rows.slice(0, end);
+}
+
+function earliest(statements: CatalogStatements, place: PurgeablePlace, limit: number): readonly EntryRow[] {
+  if (place.state !== "ready") return statements.sets[place.state].from.all(limit, 0);
+  const channel = statements.channel.get(place.channel)?.id;
+  return channel === undefined ? [] : statements.readyFromOldest.all(channel, limit);
+}
+
+function sizeOf(statements: CatalogStatements, place: PurgeablePlace): number {
+  if (place.state !== "ready") return statements.sets[place.state].count.get()?.n ?? 0;
+  const channel = statements.channel.get(place.channel)?.id;
+  return channel === undefined ? 0 : (statements.countReady.get(channel)?.n ?? 0);
+}
+
+function holderFrom(cursor: string | undefined): [executor: string, slot: number] {
+  const [executor = "", slot = -1] = cursor === undefined ? [] : partsFrom(cursor);
+  return [String(executor), Number(slot)];
+}
+
+function holderText(row: { executor: string; slot: number } | undefined): string | undefined {
+  return row === undefined ? undefined : JSON.stringify([row.executor, row.slot]);
+}

@@ -1,0 +1,4 @@
+import { catalogConformance } from "../catalog-conformance.ts";
+import { sqliteCatalogHarness } from "./catalog-harness.ts";
+
+catalogConformance({ name: "SQLite", open: sqliteCatalogHarness });
