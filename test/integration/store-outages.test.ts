@@ -26,44 +26,6 @@ test("Redis killed and restarted under load: nodes go on by themselves and nothi
   expect(await Promise.all(nodes.map((node) => node.stop()))).toEqual([0, 0]);
 }, 60_000);
 
-test.concurrent("an outage longer than the ttl: nobody is judged dead for it, and nothing is lost", async () => {
-  await using site = await Site.open();
-  const env = { SOLID_JOBS_TTL: "2" };
-  const nodes = await Promise.all([site.node({ env }), site.node({ env }), site.node({ env })]);
-  const gate = `${site.folder.path}/gate`;
-  await site.publishMany("Hold", [
-    ["a", gate],
-    ["b", gate],
-    ["c", gate],
-  ]);
-  for (const key of ["a", "b", "c"]) await site.noted("begun", key);
-  const beats = () =>
-    Promise.all(nodes.map((node) => site.redis.send("HGET", `solid_jobs:node:${node.identity}`, "beat")));
-  site.redis.freeze();
-  await Promise.all(nodes.map((node) => node.until("the heartbeat failed")));
-  site.redis.resume();
-  const old = await beats();
-  // Longer than a judge must have been steady: whoever may judge now has done so.
-  await site.until("steady judges", async () => {
-    const since = await Promise.all(
-      nodes.map((node) =>
-        site.redis.send("HMGET", `solid_jobs:node:${node.identity}`, "beat", "beating_since"),
-      ),
-    );
-    return since.every((each) => {
-      const [beat, from] = (each as string[]).map(Number);
-      return beat! - from! > 12;
-    });
-  });
-  expect(await beats()).not.toEqual(old);
-  site.folder.write("gate");
-  for (const key of ["a", "b", "c"]) await site.noted("done", key);
-  await site.drained();
-  expect(site.notes("done")).toHaveLength(3);
-  expect(site.notes("begun")).toHaveLength(3);
-  for (const node of nodes) expect(node.count("declared dead") + node.count("recovered a dead node")).toBe(0);
-}, 60_000);
-
 test("scripts that the server forgot are sent again, under load", async () => {
   await using site = await Site.open();
   const node = await site.node({ args: ["-c", "2"] });

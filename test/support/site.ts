@@ -91,6 +91,14 @@ export class Site implements AsyncDisposable {
     return node;
   }
 
+  /** An application of one's own, in the same environment. */
+  program(file: string, env: Readonly<Record<string, string>> = {}): NodeProcess {
+    const environment = { ...this.environment, ...env };
+    const node = new NodeProcess({ program: file, args: [], cwd: this.folder.path, env: environment });
+    this.nodes.push(node);
+    return node;
+  }
+
   get environment(): Record<string, string> {
     return {
       LEDGER: this.ledger,
