@@ -1,7 +1,8 @@
 import { accessSync, constants } from "node:fs";
 import { resolve } from "node:path";
 import { ConfigurationError } from "../foundation/errors.ts";
-import { type Environment, runMode, variable } from "./environment.ts";
+import type { Surroundings } from "./default-store.ts";
+import { type Environment, variable } from "./environment.ts";
 import type { GivenSettings } from "./given.ts";
 import { expandRequire } from "./require-paths.ts";
 import type { Settings } from "./settings.ts";
@@ -35,7 +36,8 @@ export interface SettingsSources {
  * The settings of this process: defaults < config file < environment < code < flags. Every value given is
  * checked once, also one that a stronger source overrides. Only REDIS_URL, which may be meant for another
  * program, is read when nothing else sets the store. Modules to require are looked up and listed.
- * @throws ConfigurationError that names the source, what was expected and what came
+ * @throws ConfigurationError that names the source, what was expected and what came; with NODE_ENV=production
+ * also when nothing sets the store
  */
 export function settingsFrom(sources: SettingsSources = {}): Settings {
   const { env = process.env, cwd = process.cwd() } = sources;
@@ -49,14 +51,13 @@ export function settingsFrom(sources: SettingsSources = {}): Settings {
   const found = new Map(layers.flatMap((layer) => [...layer]));
   const missing = settingNames.filter((name) => !found.has(name));
   for (const [name, fallback] of fromFallbacks(env, missing, cwd)) found.set(name, fallback);
-  if (!found.has("url")) refuseInProduction(env);
-  return freeze(found);
+  return freeze(found, { env, cwd });
 }
 
-function freeze(found: ReadonlyMap<SettingName, Found>): Settings {
+function freeze(found: ReadonlyMap<SettingName, Found>, surroundings: Surroundings): Settings {
   const pairs = settingNames.map((name) => {
     const winner = found.get(name);
-    return [name, winner === undefined ? settingsTable[name].initial() : settled(name, winner)];
+    return [name, winner === undefined ? settingsTable[name].initial(surroundings) : settled(name, winner)];
   });
   return Object.freeze(Object.fromEntries(pairs)) as Settings;
 }
@@ -82,13 +83,4 @@ function readableOrPem(value: string, origin: string): string {
       },
     );
   }
-}
-
-/** Publishers and nodes would each open an embedded store of their own, and jobs would seem to vanish. */
-function refuseInProduction(env: Environment): void {
-  if (runMode(env) !== "production") return;
-  throw new ConfigurationError(
-    "no store URL, which NODE_ENV=production requires: set SOLID_JOBS_URL (such as redis://host:6379/0), " +
-      "--url, or url in the config file",
-  );
 }

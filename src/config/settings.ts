@@ -11,8 +11,8 @@ export type Delivery = "at-least-once" | "at-most-once";
 
 /** Every setting, resolved and frozen. `table.ts` says where each comes from, its default and its rule. */
 export interface Settings {
-  /** The store's URL; undefined means the embedded engine's default file. */
-  readonly url: string | undefined;
+  /** The store's URL: of a Redis, or `sqlite:` and the absolute path of the embedded engine's file. */
+  readonly url: string;
   /** All keys of the store begin with it. */
   readonly prefix: string;
   /** Absolute paths of the modules with tasks. */

@@ -6,7 +6,7 @@ const socketSchemes = ["redis+unix:", "redis+tls+unix:"];
 const redisForms = "redis://, rediss://, valkey://, valkeys://, redis+unix:// or redis+tls+unix://";
 
 /** A URL of any store. That of an embedded one becomes `sqlite:` and an absolute path. */
-export function storeUrlRule(): Rule<string | undefined> {
+export function storeUrlRule(): Rule<string> {
   const expected = `a URL that begins with ${redisForms.replace(" or ", ", ")} or sqlite:`;
   const read = (value: unknown, place: Place): Reading<string> =>
     typeof value === "string" && /^sqlite:/i.test(value.trim())
@@ -16,7 +16,7 @@ export function storeUrlRule(): Rule<string | undefined> {
 }
 
 /** A URL of Redis or a server that speaks its protocol. */
-export function redisUrlRule(): Rule<string | undefined> {
+export function redisUrlRule(): Rule<string> {
   const expected = `a URL that begins with ${redisForms}`;
   const read = (value: unknown): Reading<string> => readRedisUrl(value, expected);
   return { expected, read, fromText: read };

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { defaultStoreUrl, type Surroundings } from "./default-store.ts";
 import type { Rule } from "./reading.ts";
 import {
   booleanRule,
@@ -19,7 +20,7 @@ export type SettingName = keyof Settings;
 /** All there is to know about one setting. Its key in files and its variable follow from its name. */
 export interface SettingRow<T> {
   readonly rule: Rule<T>;
-  readonly initial: () => T;
+  readonly initial: (surroundings: Surroundings) => T;
   /** The default as help and docs show it. */
   readonly initialText: string;
   /** One line. */
@@ -46,8 +47,8 @@ const mebibyte = 1024 * 1024;
 export const settingsTable: { readonly [Name in SettingName]: SettingRow<Settings[Name]> } = {
   url: {
     rule: storeUrlRule(),
-    initial: () => undefined,
-    initialText: "none, required",
+    initial: defaultStoreUrl,
+    initialText: "the embedded engine's file",
     doc: "The store's URL",
     flag: "--url <url>",
     alias: {

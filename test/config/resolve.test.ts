@@ -20,8 +20,9 @@ function problemOf(act: () => unknown): string {
 
 describe("settings that nobody gives", () => {
   test("have the documented defaults", () => {
-    expect(settingsFrom({ env })).toEqual({
-      url: undefined,
+    using folder = temporaryFolder();
+    expect(settingsFrom({ env, cwd: folder.path })).toEqual({
+      url: `sqlite:${join(folder.path, ".solid-jobs", "jobs.sqlite")}`,
       prefix: "solid_jobs:",
       require: [],
       concurrency: Math.min(256, availableParallelism()),
@@ -41,6 +42,7 @@ describe("settings that nobody gives", () => {
       publishDeadline: 5,
       onComplexArguments: "raise",
       allowEviction: false,
+      synchronous: "normal",
       ttl: 15,
       maxCrashes: 3,
       labels: [],
@@ -335,7 +337,7 @@ describe("NODE_ENV=production", () => {
   test("requires a store URL from any source", () => {
     const production = { NODE_ENV: "production" };
     expect(problemOf(() => settingsFrom({ env: production }))).toStartWith(
-      "no store URL, which NODE_ENV=production requires: set SOLID_JOBS_URL",
+      "no store URL, which NODE_ENV=production requires: publishers and nodes",
     );
     expect(settingsFrom({ env: { ...production, REDIS_URL: "redis://h" } }).url).toBe("redis://h");
     expect(settingsFrom({ env: production, given: { url: "redis://h" } }).url).toBe("redis://h");

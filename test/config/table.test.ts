@@ -20,7 +20,7 @@ describe("the table of settings", () => {
 
   test("has defaults that pass their own rules", () => {
     for (const { rule, initial } of rows) {
-      const value = initial();
+      const value = initial({ env: {}, cwd: "/" });
       if (value !== undefined) expect(rule.read(value, place)).toEqual({ isValid: true, value });
     }
   });
