@@ -49,3 +49,9 @@ export function prepareFolder(path: string, typeOf: (folder: string) => number =
 function fileSystemType(folder: string): number {
   return Number(statfsSync(folder).type);
 }
+
+/** What the user may still write to the disk under a path. */
+export function freeBytes(path: string): number {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return Number(bavail) * Number(bsize);
+}

@@ -23,9 +23,31 @@ export function headOf(payload: string): Head {
   return decodedHead(payload);
 }
 
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /** The text with a new `queued_ms`, where it is one of our own layout; else as it is. */
 export function requeuedText(payload: string, nowMs: number): string {
-  return payload.replace(queuedMs, `$1${nowMs}`);
+  return payload.replace(queuedMs, (_, before: string) => `${before}${nowMs}`);
+}
+
+/** As `requeuedText`, also for bytes that are not UTF-8: none of them changes. */
+export function requeued(payload: string | Uint8Array, nowMs: number): string | Uint8Array {
+  if (typeof payload === "string") return requeuedText(payload, nowMs);
+  const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
+  return Buffer.from(requeuedText(bytes.toString("latin1"), nowMs), "latin1");
+}
+
+/** The channel a payload names now, or undefined where it cannot be read. */
+export function channelIn(payload: string | Uint8Array): string | undefined {
+  try {
+    return headOf(textOf(payload)).channel;
+  } catch {
+    return undefined; // whoever runs it archives it with its bytes
+  }
+}
+
+export function byteLength(payload: string | Uint8Array): number {
+  return typeof payload === "string" ? Buffer.byteLength(payload) : payload.byteLength;
 }
 
 /** Looked for before the arguments only, which stand last. */
@@ -36,7 +58,7 @@ export function failureCountOf(payload: string): number {
 }
 
 export function textOf(payload: string | Uint8Array): string {
-  return typeof payload === "string" ? payload : new TextDecoder().decode(payload);
+  return typeof payload === "string" ? payload : decoder.decode(payload);
 }
 
 function decodedHead(payload: string): Head {

@@ -14,6 +14,7 @@ import type {
   StoredClaim,
 } from "../store.ts";
 import type { Engine } from "./engine.ts";
+import type { Presence } from "./presence.ts";
 import type { FullClaimRow, NodeRow, Statements } from "./statements.ts";
 
 const claimsPerStep = 100;
@@ -24,20 +25,27 @@ const crashesKeptSeconds = 7 * 86_400;
 /** Nodes, generations, and the way back of claims whose worker is gone. Liveness is by proof only. */
 export class Nodes {
   private readonly engine: Engine;
+  private readonly presence: Presence;
   private readonly bootId = bootId();
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, presence: Presence) {
     this.engine = engine;
+    this.presence = presence;
   }
 
+  /** A call that is sent again is the same registration. */
   register(node: NodeRecord): Promise<void> {
     return this.engine.write((statements, now) => {
-      if (statements.node.get(node.identity) !== null) {
+      const info = nodeInfoJson(node);
+      const stored = statements.node.get(node.identity);
+      if (stored !== null && (stored.info !== info || stored.dead !== null)) {
         throw new StoreError(
-          `a node of the identity ${node.identity} is registered already; identities are never used again`,
+          `a node of the identity ${node.identity} is registered already, or was declared dead; identities are never used again`,
         );
       }
-      statements.addNode.run(node.identity, nodeInfoJson(node), now, now, node.concurrency);
+      if (stored !== null) return;
+      this.presence.hold(node.identity);
+      statements.addNode.run(node.identity, info, now, now, node.concurrency);
     });
   }
 
@@ -53,19 +61,25 @@ export class Nodes {
     return this.engine.write((statements, now) => {
       statements.deleteGeneration.run(node, executor);
       const claims = statements.claimsOfExecutor.all(node, executor);
-      if (isCrash) for (const { id } of claims) statements.countCrash.get(id, now + crashesKeptSeconds);
+      if (isCrash) {
+        for (const claim of claims) this.countCrash(statements, claim, now);
+        statements.noteCrash.run(node, executor);
+      }
       return claims.map(storedClaim);
     });
   }
 
-  beat(identity: string, { busy, isQuiet }: { busy: number; isQuiet: boolean }): Promise<BeatReply> {
+  beat(
+    identity: string,
+    { busy, isQuiet, isNewServer }: { busy: number; isQuiet: boolean; isNewServer: boolean },
+  ): Promise<BeatReply> {
     return this.engine.write((statements, now) => {
       const node = statements.node.get(identity);
       const silent = node === null ? 0 : Math.max(0, now - node.beat);
       const nowMs = Math.floor(now * 1000);
       const silentMs = Math.floor(silent * 1000);
       if (node === null || !isAlive(node)) return { isAlive: false, steadyMs: 0, silentMs, nowMs };
-      const hasGap = silent > beatGapSeconds || node.beating_since > now;
+      const hasGap = silent > beatGapSeconds || node.beating_since > now || isNewServer;
       const since = hasGap ? now : node.beating_since;
       statements.beat.run(now, since, busy, isQuiet ? 1 : 0, identity);
       statements.dropOldBarriers.run(now);
@@ -82,7 +96,9 @@ export class Nodes {
         return this.engine.write((statements, now) => {
           const found = statements.signals.all(identity);
           for (const { seq } of found) statements.deleteSignal.run(seq);
-          return found.filter(({ expires_at }) => expires_at > now).map(({ signal }) => signal as NodeSignal);
+          return found.flatMap(({ signal, expires_at }) =>
+            expires_at > now && isSignal(signal) ? [signal] : [],
+          );
         });
       });
   }
@@ -95,21 +111,25 @@ export class Nodes {
   }
 
   sightOrphans(): Promise<{ orphans: readonly Orphan[]; cursor: undefined }> {
-    return this.engine.read((statements) => ({
-      orphans: statements.claimOwners
-        .all()
-        .filter(({ node }) => statements.node.get(node) === null)
-        .map(({ node }) => ({ identity: node, executors: [] })),
-      cursor: undefined,
-    }));
+    return this.engine.read((statements) => {
+      const executors = new Map<string, string[]>();
+      for (const { node, executor } of statements.claimOwners.all()) {
+        executors.set(node, [...(executors.get(node) ?? []), executor]);
+      }
+      const orphans = [...executors].map(([identity, names]) => ({ identity, executors: names }));
+      return { orphans, cursor: undefined };
+    });
   }
 
-  recover({ identity, isProven }: RecoverRequest): Promise<RecoverReply> {
-    return this.engine.write((statements, now) => {
+  /** Death is checked inside the transaction that marks it. */
+  async recover({ identity, isProven }: RecoverRequest): Promise<RecoverReply> {
+    const reply = await this.engine.write((statements, now): RecoverReply => {
       const node = statements.node.get(identity);
       if (!isProven && !this.isDead(node)) return { state: "alive", recovered: [] };
       return this.takeBack(statements, identity, { now, isCrash: true });
     });
+    if (reply.state === "done") this.presence.release(identity);
+    return reply;
   }
 
   closeForReservations(identity: string): Promise<void> {
@@ -125,7 +145,9 @@ export class Nodes {
         this.takeBack(statements, identity, { now, isCrash: false }),
       );
       requeued += reply.recovered.length;
-      if (reply.state === "done") return { requeued };
+      if (reply.state === "more") continue;
+      this.presence.release(identity);
+      return { requeued };
     }
   }
 
@@ -139,23 +161,30 @@ export class Nodes {
       if (present !== generation && present !== newGeneration)
         return { isCurrent: false, missing: [], requeued: 0 };
       statements.setGeneration.run(node, executor, newGeneration);
-      const stored = statements.claimsOfExecutor.all(node, executor);
-      const isKnown = (claim: ClaimReference) =>
-        known.some((k) => k.slot === claim.slot && k.token === claim.token);
-      const strangers = stored.filter((claim) => !isKnown(claim));
-      for (const { slot, seq } of strangers) {
+      const tokens = new Map(known.map(({ slot, token }) => [slot, token]));
+      const found = new Set<number>();
+      let requeued = 0;
+      for (const { slot, token, seq, channel } of statements.claimsOfExecutor.all(node, executor)) {
+        if (channel !== null && tokens.get(slot) === token) {
+          found.add(slot);
+          continue;
+        }
         statements.deleteClaim.run(node, executor, slot);
-        statements.requeueJob.run(seq);
+        requeued += statements.requeueJob.run(seq).changes;
       }
-      const isStored = (k: ClaimReference) =>
-        stored.some((claim) => claim.slot === k.slot && claim.token === k.token);
-      return { isCurrent: true, missing: known.filter((k) => !isStored(k)), requeued: strangers.length };
+      if (requeued > 0) this.engine.announce();
+      return { isCurrent: true, missing: known.filter(({ slot }) => !found.has(slot)), requeued };
     });
   }
 
-  /** A node whose row is gone, that was marked, or that ran before this machine was started last. */
+  /**
+   * A node whose row is gone, that was marked, whose process no longer holds its lock, or, without a lock,
+   * that ran before this machine was started last.
+   */
   private isDead(node: NodeRow | null): boolean {
     if (node === null || node.dead !== null) return true;
+    const presence = this.presence.stateOf(node.identity);
+    if (presence !== "unknown") return presence === "gone";
     const { bootId: nodeBootId } = sightingFrom(node.identity, node.info);
     return nodeBootId !== undefined && this.bootId !== "" && nodeBootId !== this.bootId;
   }
@@ -169,18 +198,31 @@ export class Nodes {
     statements.markDead.run(now, identity);
     statements.deleteGenerations.run(identity);
     const claims = statements.claimsOfNode.all(identity, claimsPerStep);
-    const recovered = claims.map(({ executor, slot, seq, id, channel }) => {
+    const recovered = claims.flatMap((claim) => {
+      const { executor, slot, seq, id, channel } = claim;
       statements.deleteClaim.run(identity, executor, slot);
+      if (channel === null) return []; // its job is not there any more
       statements.requeueJob.run(seq);
-      const crashes = isCrash ? (statements.countCrash.get(id, now + crashesKeptSeconds)?.count ?? 0) : 0;
-      return { jobId: id, channel: channel ?? "default", crashes };
+      const crashes = isCrash ? this.countCrash(statements, claim, now) : 0;
+      return [{ jobId: id, channel, crashes }];
     });
+    if (recovered.length > 0) this.engine.announce();
     if (claims.length === claimsPerStep) return { state: "more", recovered };
     statements.deleteRunningOfNode.run(identity);
     statements.deleteSignals.run(identity);
     statements.deleteNode.run(identity);
     return { state: "done", recovered };
   }
+
+  /** Once for each claim. @returns how often the job has crashed */
+  private countCrash(statements: Statements, { id, crashed }: FullClaimRow, now: number): number {
+    if (crashed === 1) return statements.crashes.get(id)?.count ?? 0;
+    return statements.countCrash.get(id, now + crashesKeptSeconds)?.count ?? 0;
+  }
+}
+
+function isSignal(text: string): text is NodeSignal {
+  return text === "TSTP" || text === "TERM" || text === "TTIN";
 }
 
 function isAlive(node: NodeRow | null): boolean {

@@ -1,7 +1,20 @@
 import type { Database } from "bun:sqlite";
 
-/** The state of a job's row. Ready jobs are taken in the order of `at`, then of `seq`. */
-export const jobState = { ready: 0, planned: 1, retrying: 2, discarded: 3, claimed: 4 } as const;
+/**
+ * The state of a job's row. Ready jobs are taken in the order of `at`, then of `seq`. SQLite stores 0 and 1
+ * in no byte and these in one: a row that changes from one to another keeps its size, so that it is
+ * overwritten in place, however large its payload.
+ */
+export const jobState = { ready: 2, planned: 3, retrying: 4, discarded: 5, claimed: 6 } as const;
+
+/**
+ * The condition of the index of those three. SQLite uses a partial index only where a query repeats its
+ * condition word for word.
+ */
+export const timed = "state BETWEEN 3 AND 5";
+
+/** Marks the file as ours ("sjob" in ASCII), so that no other program's database is written into. */
+const applicationId = 0x736a6f62;
 
 /**
  * The schema, one migration a step; `PRAGMA user_version` counts those applied. A migration that has been
@@ -24,8 +37,8 @@ const migrations: readonly string[] = [
     barrier TEXT,
     payload NOT NULL
   );
-  CREATE INDEX jobs_ready ON jobs (channel, at, seq) WHERE state = 0;
-  CREATE INDEX jobs_timed ON jobs (state, at, seq) WHERE state BETWEEN 1 AND 3;
+  CREATE INDEX jobs_ready ON jobs (channel, at, seq) WHERE state = 2;
+  CREATE INDEX jobs_timed ON jobs (state, at, seq) WHERE state BETWEEN 3 AND 5;
   CREATE TABLE claims (
     node TEXT NOT NULL,
     executor TEXT NOT NULL,
@@ -35,6 +48,7 @@ const migrations: readonly string[] = [
     id TEXT NOT NULL,
     claimed_at REAL NOT NULL,
     attempt INTEGER NOT NULL,
+    crashed INTEGER NOT NULL DEFAULT 0, -- 1: this claim's crash is counted already
     PRIMARY KEY (node, executor, slot)
   ) WITHOUT ROWID;
   CREATE TABLE nodes (
@@ -80,11 +94,19 @@ export function versionOf(database: Database): number {
   return database.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
 }
 
+/** Whether the file is empty or one of ours. */
+export function isOurs(database: Database): boolean {
+  const found = database.query<{ application_id: number }, []>("PRAGMA application_id").get()?.application_id;
+  if (found === applicationId) return true;
+  return database.query("SELECT name FROM sqlite_schema LIMIT 1").get() === null;
+}
+
 /** Brings the file to the present schema; other processes wait meanwhile, and find it done. */
 export function migrate(database: Database): void {
   if (versionOf(database) === schemaVersion) return;
   database.run("BEGIN IMMEDIATE");
   try {
+    database.run(`PRAGMA application_id = ${applicationId}`);
     for (let version = versionOf(database); version < schemaVersion; version++) {
       database.run(migrations[version] ?? "");
       database.run(`PRAGMA user_version = ${version + 1}`);

@@ -1,11 +1,35 @@
-import type { Database } from "bun:sqlite";
-import { jobState } from "./schema.ts";
+import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { jobState, timed } from "./schema.ts";
 
 const { ready, planned, retrying, discarded, claimed } = jobState;
-/** As in the index: SQLite uses a partial index only where the query repeats its condition. */
-const timed = "state BETWEEN 1 AND 3";
 
-/** One thread's prepared statements, each named and prepared once. */
+/** Rows that one statement inserts: a call costs more than a row. */
+export const rowsPerInsert = 8;
+
+/** Channel, time and barrier are the same for all; then id and payload of each. */
+const readyRows = Array.from(
+  { length: rowsPerInsert },
+  (_, row) => `(?1, ${ready}, ?2, ?${4 + row * 2}, ?3, ?${5 + row * 2})`,
+).join(", ");
+
+const readyJobs = `SELECT seq, id, barrier, payload FROM jobs
+  WHERE state = ${ready} AND channel = abs(?) ORDER BY at, seq`;
+
+const dueJobs = (state: number) =>
+  `SELECT seq, payload FROM jobs WHERE state = ${state} AND ${timed} AND at <= abs(?) ORDER BY at, seq`;
+
+/** A claim whose row is gone, which only a hand in the file can bring about, has no channel. */
+const fullClaims = `SELECT claims.*, channels.name AS channel FROM claims
+  LEFT JOIN jobs ON jobs.seq = claims.seq AND jobs.state = ${claimed}
+  LEFT JOIN channels ON channels.id = jobs.channel`;
+
+/**
+ * One thread's prepared statements, each named and prepared once.
+ *
+ * SQLite looks into a parameter that it compares in a statement with ORDER BY, or that stands after LIMIT,
+ * and compiles the statement anew at every new value: ten times the cost of the query itself. So the hot
+ * ones hide their parameter in `abs()` and have no LIMIT parameter; their reader stops in time.
+ */
 export function prepare(db: Database) {
   return {
     // channels
@@ -19,26 +43,31 @@ export function prepare(db: Database) {
     insertJob: db.query<unknown, [number, number, number, string, string | null, string | Uint8Array]>(
       "INSERT INTO jobs (channel, state, at, id, barrier, payload) VALUES (?, ?, ?, ?, ?, ?)",
     ),
-    deleteJob: db.query<unknown, [number]>("DELETE FROM jobs WHERE seq = ?"),
-    payload: db.query<{ payload: string | Uint8Array }, [number]>("SELECT payload FROM jobs WHERE seq = ?"),
-    nextReady: db.query<ReadyRow, [number, number, number, number]>(
-      `SELECT seq, at, id, barrier, payload FROM jobs
-       WHERE state = ${ready} AND channel = ? AND (at, seq) > (?, ?) ORDER BY at, seq LIMIT ?`,
+    insertReady: db.query<unknown, SQLQueryBindings[]>(
+      `INSERT INTO jobs (channel, state, at, id, barrier, payload) VALUES ${readyRows}`,
     ),
+    deleteJob: db.query<unknown, [number]>(`DELETE FROM jobs WHERE seq = ? AND state = ${claimed}`),
+    channelOf: db.query<{ channel: number }, [number]>("SELECT channel FROM jobs WHERE seq = ?"),
+    payload: db.query<{ payload: string | Uint8Array }, [number]>("SELECT payload FROM jobs WHERE seq = ?"),
+    oldestReady: db.query<ReadyRow, [number]>(`${readyJobs} LIMIT 1`),
+    readyJobs: db.query<ReadyRow, [number]>(readyJobs),
     hasReady: db.query<{ seq: number }, [number]>(
       `SELECT seq FROM jobs WHERE state = ${ready} AND channel = ? LIMIT 1`,
     ),
     claimJob: db.query<unknown, [number]>(`UPDATE jobs SET state = ${claimed} WHERE seq = ?`),
+    takeJob: db.query<unknown, [number]>(`DELETE FROM jobs WHERE seq = ? AND state = ${ready}`),
     requeueJob: db.query<unknown, [number]>(
       `UPDATE jobs SET state = ${ready} WHERE seq = ? AND state = ${claimed}`,
     ),
-    moveJob: db.query<unknown, [number, number, number, string | Uint8Array, number]>(
-      "UPDATE jobs SET state = ?, at = ?, channel = ?, payload = ? WHERE seq = ?",
+    settleJob: db.query<unknown, [number, number, number, string | Uint8Array, number]>(
+      `UPDATE jobs SET state = ?, at = ?, channel = ?, payload = ? WHERE seq = ? AND state = ${claimed}`,
     ),
-    due: db.query<{ seq: number; channel: number; payload: string | Uint8Array }, [number, number, number]>(
-      `SELECT seq, channel, payload FROM jobs WHERE state = ? AND ${timed} AND at <= ? ORDER BY at, seq LIMIT ?`,
+    promoteJob: db.query<unknown, [number, string | Uint8Array, number]>(
+      `UPDATE jobs SET state = ${ready}, at = ?, payload = ? WHERE seq = ?`,
     ),
-    soonest: db.query<{ at: number }, []>(
+    plannedDue: db.query<DueRow, [number]>(dueJobs(planned)),
+    retriesDue: db.query<DueRow, [number]>(dueJobs(retrying)),
+    soonest: db.query<{ at: number | null }, []>(
       `SELECT min(at) AS at FROM (
          SELECT min(at) AS at FROM jobs WHERE state = ${planned} AND ${timed} UNION ALL
          SELECT min(at) AS at FROM jobs WHERE state = ${retrying} AND ${timed})`,
@@ -55,26 +84,29 @@ export function prepare(db: Database) {
          SELECT seq FROM jobs WHERE state = ${discarded} AND ${timed} ORDER BY at, seq LIMIT ?)`,
     ),
     // claims
+    claimsOf: db.query<ClaimRow, [string, string]>(
+      "SELECT slot, token, seq FROM claims WHERE node = ? AND executor = ?",
+    ),
     claim: db.query<ClaimRow, [string, string, number]>(
-      "SELECT token, seq, id FROM claims WHERE node = ? AND executor = ? AND slot = ?",
+      "SELECT slot, token, seq FROM claims WHERE node = ? AND executor = ? AND slot = ?",
     ),
     addClaim: db.query<unknown, [string, string, number, string, number, string, number, number]>(
-      "INSERT INTO claims (node, executor, slot, token, seq, id, claimed_at, attempt) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      "REPLACE INTO claims (node, executor, slot, token, seq, id, claimed_at, attempt) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     ),
     deleteClaim: db.query<unknown, [string, string, number]>(
       "DELETE FROM claims WHERE node = ? AND executor = ? AND slot = ?",
     ),
+    noteCrash: db.query<unknown, [string, string]>(
+      "UPDATE claims SET crashed = 1 WHERE node = ? AND executor = ?",
+    ),
     claimsOfExecutor: db.query<FullClaimRow, [string, string]>(
-      `SELECT claims.*, channels.name AS channel FROM claims
-       LEFT JOIN jobs USING (seq) LEFT JOIN channels ON channels.id = jobs.channel
-       WHERE node = ? AND executor = ?`,
+      `${fullClaims} WHERE node = ? AND executor = ? ORDER BY slot`,
     ),
-    claimsOfNode: db.query<FullClaimRow, [string, number]>(
-      `SELECT claims.*, channels.name AS channel FROM claims
-       LEFT JOIN jobs USING (seq) LEFT JOIN channels ON channels.id = jobs.channel
-       WHERE node = ? LIMIT ?`,
+    claimsOfNode: db.query<FullClaimRow, [string, number]>(`${fullClaims} WHERE node = ? LIMIT ?`),
+    claimOwners: db.query<{ node: string; executor: string }, []>(
+      `SELECT DISTINCT node, executor FROM claims
+       WHERE NOT EXISTS (SELECT 1 FROM nodes WHERE identity = node)`,
     ),
-    claimOwners: db.query<{ node: string }, []>("SELECT DISTINCT node FROM claims"),
     // counters, barriers, crashes
     count: db.query<unknown, [number, string]>("UPDATE counters SET value = value + ? WHERE name = ?"),
     addBarrier: db.query<unknown, [string, number]>(
@@ -91,6 +123,7 @@ export function prepare(db: Database) {
       `INSERT INTO crashes VALUES (?, 1, ?) ON CONFLICT (id)
        DO UPDATE SET count = count + 1, expires_at = excluded.expires_at RETURNING count`,
     ),
+    crashes: db.query<{ count: number }, [string]>("SELECT count FROM crashes WHERE id = ?"),
     dropOldCrashes: db.query<unknown, [number]>(
       "DELETE FROM crashes WHERE id IN (SELECT id FROM crashes WHERE expires_at < ? LIMIT 100)",
     ),
@@ -136,23 +169,29 @@ export type Statements = ReturnType<typeof prepare>;
 
 export interface ReadyRow {
   readonly seq: number;
-  readonly at: number;
   readonly id: string;
   readonly barrier: string | null;
   readonly payload: string | Uint8Array;
 }
 
+export interface DueRow {
+  readonly seq: number;
+  readonly payload: string | Uint8Array;
+}
+
 export interface ClaimRow {
+  readonly slot: number;
   readonly token: string;
   readonly seq: number;
-  readonly id: string;
 }
 
 export interface FullClaimRow extends ClaimRow {
   readonly executor: string;
-  readonly slot: number;
+  readonly id: string;
   readonly claimed_at: number;
   readonly attempt: number;
+  readonly crashed: number;
+  /** Null: its job is not there any more. */
   readonly channel: string | null;
 }
 

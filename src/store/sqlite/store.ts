@@ -1,3 +1,4 @@
+import { StoreError } from "../../foundation/errors.ts";
 import { runningJson } from "../node-info.ts";
 import type {
   BeatReply,
@@ -18,13 +19,15 @@ import type {
   StoredClaim,
   StoreReport,
 } from "../store.ts";
-import { type ArchiveLimits, Cycle } from "./cycle.ts";
+import { Cycle } from "./cycle.ts";
 import { Engine } from "./engine.ts";
 import { type FileOptions, SqliteFile } from "./file.ts";
-import { requeuedText } from "./head.ts";
+import { byteLength, headOf, requeued } from "./head.ts";
 import { Nodes } from "./nodes.ts";
+import { Presence } from "./presence.ts";
 import { jobState } from "./schema.ts";
-import type { Statements } from "./statements.ts";
+import type { ArchiveLimits } from "./settling.ts";
+import { type DueRow, rowsPerInsert, type Statements } from "./statements.ts";
 import { ChangeFeed, SqliteChannelWaiter } from "./waiter.ts";
 
 export interface SqliteStoreOptions extends ArchiveLimits, FileOptions {}
@@ -37,20 +40,25 @@ const promotedBytes = 1024 * 1024;
 export class SqliteStore implements Store {
   readonly engine = "sqlite";
   readonly address: string;
-  readonly epoch = 0;
   private readonly file: SqliteFile;
   private readonly rows: Engine;
   private readonly cycles: Cycle;
   private readonly nodes: Nodes;
   private readonly feed: ChangeFeed;
+  private readonly presence: Presence;
 
   constructor(options: SqliteStoreOptions) {
     this.address = `sqlite:${options.path}`;
     this.file = new SqliteFile(options);
     this.rows = new Engine(this.file);
     this.cycles = new Cycle(this.rows, options);
-    this.nodes = new Nodes(this.rows);
-    this.feed = new ChangeFeed(options.path);
+    this.presence = new Presence(options.path);
+    this.nodes = new Nodes(this.rows, this.presence);
+    this.feed = new ChangeFeed(this.rows);
+  }
+
+  get epoch(): number {
+    return this.file.epoch;
   }
 
   async open(): Promise<StoreReport> {
@@ -62,30 +70,33 @@ export class SqliteStore implements Store {
 
   async close(): Promise<void> {
     this.file.close();
+    this.presence.close();
   }
 
   // -------------------------------------------------------------------------------------- publishing
 
-  publish(publications: readonly Publication[], barrier = ""): Promise<void> {
-    return this.rows.write((statements, now) => {
-      if (barrier !== "") statements.addBarrier.run(barrier, now + barrierSeconds);
-      const channels = new Map<string, number>();
-      const ownBarrier = barrier === "" ? null : barrier;
-      for (const { id, channel, payload, due } of publications) {
-        const number = channels.get(channel) ?? this.rows.channelId(statements, channel);
-        channels.set(channel, number);
-        if (due === undefined) statements.insertJob.run(number, jobState.ready, now, id, ownBarrier, payload);
-        else {
-          const at = "afterSeconds" in due ? now + due.afterSeconds : due.atSeconds;
-          statements.insertJob.run(number, jobState.planned, at, id, ownBarrier, payload);
-        }
-      }
-    });
+  async publish(publications: readonly Publication[], barrier = ""): Promise<void> {
+    let bytes = 0;
+    for (const publication of publications) {
+      refuseEndlessDue(publication);
+      bytes += publication.payload.length;
+    }
+    await this.rows.write(
+      (statements, now) => {
+        if (barrier !== "") statements.addBarrier.run(barrier, now + barrierSeconds);
+        const inserting = new Inserting(this.rows, statements, now);
+        for (const publication of publications) inserting.add(publication, barrier);
+        inserting.flush();
+        this.rows.announce();
+      },
+      { publishing: bytes },
+    );
   }
 
   releaseBarrier(barrier: string): Promise<void> {
     return this.rows.write((statements) => {
       statements.dropBarrier.run(barrier);
+      this.rows.announce();
     });
   }
 
@@ -115,6 +126,7 @@ export class SqliteStore implements Store {
   showRunning({ node, executor }: Executor, jobs: readonly RunningJob[]): Promise<void> {
     return this.rows.write((statements) => {
       statements.deleteRunning.run(node, executor);
+      if (statements.node.get(node) === null) return; // it left meanwhile
       for (const job of jobs) statements.addRunning.run(node, executor, job.slot, runningJson(job));
     });
   }
@@ -147,7 +159,7 @@ export class SqliteStore implements Store {
   }
 
   async serverIdentity(): Promise<string> {
-    return this.file.path;
+    return this.file.read(() => this.file.identity);
   }
 
   takeSignals(identity: string): Promise<readonly NodeSignal[]> {
@@ -155,11 +167,12 @@ export class SqliteStore implements Store {
   }
 
   async promoteDue(): Promise<PromoteReply> {
-    const isDue = await this.rows.read((statements, now) => this.nextInMs(statements, now) === 0);
-    if (!isDue) return { planned: 0, retries: 0, nextInMs: await this.next(), problems: [] };
+    const nextInMs = await this.rows.read((statements, now) => this.nextInMs(statements, now));
+    if (nextInMs !== 0) return { planned: 0, retries: 0, nextInMs, problems: [] };
     return this.rows.write((statements, now) => {
-      const planned = this.promote(statements, jobState.planned, now);
-      const retries = this.promote(statements, jobState.retrying, now);
+      const planned = this.promote(statements, statements.plannedDue.iterate(now), now);
+      const retries = this.promote(statements, statements.retriesDue.iterate(now), now);
+      if (planned + retries > 0) this.rows.announce();
       return { planned, retries, nextInMs: this.nextInMs(statements, now), problems: [] };
     });
   }
@@ -184,25 +197,82 @@ export class SqliteStore implements Store {
     return this.nodes.leave(identity);
   }
 
-  private next(): Promise<number | undefined> {
-    return this.rows.read((statements, now) => this.nextInMs(statements, now));
-  }
-
   private nextInMs(statements: Statements, now: number): number | undefined {
     const at = statements.soonest.get()?.at;
     return at === undefined || at === null ? undefined : Math.max(0, Math.ceil((at - now) * 1000));
   }
 
-  private promote(statements: Statements, state: number, now: number): number {
-    let promoted = 0;
+  /** About 1 MiB, but always one. All rows are read before the first one is changed. */
+  private promote(statements: Statements, due: Iterable<DueRow>, now: number): number {
+    const rows: DueRow[] = [];
     let bytes = 0;
-    for (const { seq, channel, payload } of statements.due.all(state, now, promotedPerSet)) {
-      bytes += payload.length;
-      if (promoted > 0 && bytes > promotedBytes) break;
-      const renewed = typeof payload === "string" ? requeuedText(payload, Math.floor(now * 1000)) : payload;
-      statements.moveJob.run(jobState.ready, now, channel, renewed, seq);
-      promoted += 1;
+    for (const row of due) {
+      bytes += byteLength(row.payload);
+      if (rows.length > 0 && bytes > promotedBytes) break;
+      rows.push(row);
+      if (rows.length === promotedPerSet) break;
     }
-    return promoted;
+    const nowMs = Math.floor(now * 1000);
+    // Microseconds keep those of one call in the order in which they were due.
+    for (const [i, { seq, payload }] of rows.entries()) {
+      statements.promoteJob.run(now + i / 1e6, requeued(payload, nowMs), seq);
+    }
+    return rows.length;
   }
+}
+
+/** Rows of one publication: those that are ready, alike but for id and payload, in groups. */
+class Inserting {
+  private readonly engine: Engine;
+  private readonly statements: Statements;
+  private readonly now: number;
+  private readonly channels = new Map<string, number>();
+  private channel = 0;
+  private barrier: string | null = null;
+  private values: string[] = [];
+
+  constructor(engine: Engine, statements: Statements, now: number) {
+    this.engine = engine;
+    this.statements = statements;
+    this.now = now;
+  }
+
+  add({ id, channel: name, payload, due }: Publication, barrier: string): void {
+    const channel = this.numberOf(name);
+    const own = barrier !== "" && headOf(payload).barrier === barrier ? barrier : null;
+    if (due !== undefined) {
+      const at = "afterSeconds" in due ? this.now + due.afterSeconds : due.atSeconds;
+      this.statements.insertJob.run(channel, jobState.planned, at, id, own, payload);
+      return;
+    }
+    if (channel !== this.channel || own !== this.barrier) this.flush();
+    this.channel = channel;
+    this.barrier = own;
+    this.values.push(id, payload);
+    if (this.values.length < rowsPerInsert * 2) return;
+    this.statements.insertReady.run(channel, this.now, own, ...this.values);
+    this.values = [];
+  }
+
+  flush(): void {
+    const { values, channel, barrier, now } = this;
+    for (let at = 0; at < values.length; at += 2) {
+      const [id = "", payload = ""] = values.slice(at, at + 2);
+      this.statements.insertJob.run(channel, jobState.ready, now, id, barrier, payload);
+    }
+    this.values = [];
+  }
+
+  private numberOf(channel: string): number {
+    const known = this.channels.get(channel) ?? this.engine.channelId(this.statements, channel);
+    this.channels.set(channel, known);
+    return known;
+  }
+}
+
+function refuseEndlessDue({ id, due }: Publication): void {
+  if (due === undefined) return;
+  const seconds = "afterSeconds" in due ? due.afterSeconds : due.atSeconds;
+  if (!Number.isFinite(seconds))
+    throw new StoreError(`job ${id}: expected a finite number of seconds as its due time, got ${seconds}`);
 }

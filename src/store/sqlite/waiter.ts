@@ -1,44 +1,48 @@
-import { type FSWatcher, watch } from "node:fs";
-import { basename, dirname } from "node:path";
-import { pause } from "../../foundation/time.ts";
 import type { ChannelWaiter } from "../store.ts";
 import type { Engine } from "./engine.ts";
 
-/** The file is looked at this often where no event tells of a change. */
-const pollMs = 40;
-/** A change must be followed by a look, so events closer together than this are one. */
-const eventMs = 1;
+/** How often the file is asked whether another process wrote to it, while somebody waits. */
+const pollMs = 20;
 
-/** Tells everybody who waits on one file that somebody wrote to it: by the system's events on its log. */
+/**
+ * Tells everybody who waits on one store that something may have become ready: at once when a thread of
+ * this process says so, and by asking SQLite for the file's version now and then for what other processes
+ * do. It rests while nobody waits.
+ */
 export class ChangeFeed {
-  private readonly path: string;
-  private watcher: FSWatcher | undefined;
+  private readonly engine: Engine;
   private readonly waiting = new Set<() => void>();
   private users = 0;
+  private isWatching = false;
+  private changes = 0;
+  private newsSeen = 0;
+  private versionSeen: number | undefined;
 
-  constructor(path: string) {
-    this.path = path;
+  constructor(engine: Engine) {
+    this.engine = engine;
   }
 
-  open(): void {
+  /** Grows with each change that was noticed. */
+  get count(): number {
+    return this.changes;
+  }
+
+  /** Begins to watch, before the first look. */
+  enter(): void {
     this.users += 1;
-    if (this.watcher !== undefined) return;
-    const log = `${basename(this.path)}-wal`;
-    this.watcher = watch(dirname(this.path), { persistent: false }, (_, name) => {
-      if (name === log) for (const tell of [...this.waiting]) tell();
-    });
-    this.watcher.on("error", () => this.watcher?.close()); // polling goes on
+    if (this.isWatching) return;
+    this.isWatching = true;
+    this.newsSeen = this.engine.file.turns.newsCount;
+    this.versionSeen = undefined;
+    void this.watch();
   }
 
-  close(): void {
+  leave(): void {
     this.users -= 1;
-    if (this.users > 0) return;
-    this.watcher?.close();
-    this.watcher = undefined;
   }
 
-  /** Resolves at the next change, after `pollMs`, or when `signal` is aborted. */
-  changed(signal: AbortSignal): Promise<void> {
+  /** Resolves at the next change, after `timeoutMs`, or when `signal` is aborted. */
+  changed(timeoutMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
         clearTimeout(timer);
@@ -46,10 +50,41 @@ export class ChangeFeed {
         signal.removeEventListener("abort", done);
         resolve();
       };
-      const timer = setTimeout(done, pollMs);
+      const timer = setTimeout(done, timeoutMs);
       this.waiting.add(done);
       signal.addEventListener("abort", done, { once: true });
     });
+  }
+
+  private async watch(): Promise<void> {
+    try {
+      while (this.users > 0) {
+        await this.engine.file.turns.news(this.newsSeen, pollMs);
+        if (await this.hasChanged()) this.tell();
+      }
+    } finally {
+      this.isWatching = false;
+    }
+  }
+
+  /** A file that cannot be read counts as changed: whoever looks next gets the error. */
+  private async hasChanged(): Promise<boolean> {
+    const { newsSeen, versionSeen } = this;
+    this.newsSeen = this.engine.file.turns.newsCount;
+    try {
+      this.versionSeen = await this.engine.read(
+        (statements) => statements.dataVersion.get()?.data_version ?? 0,
+      );
+    } catch {
+      this.versionSeen = undefined;
+      return true;
+    }
+    return newsSeen !== this.newsSeen || versionSeen !== this.versionSeen;
+  }
+
+  private tell(): void {
+    this.changes += 1;
+    for (const tell of [...this.waiting]) tell();
   }
 }
 
@@ -59,7 +94,6 @@ export class SqliteChannelWaiter implements ChannelWaiter {
   private readonly feed: ChangeFeed;
   private readonly channel: string;
   private readonly closing = new AbortController();
-  private isListening = false;
 
   constructor(engine: Engine, feed: ChangeFeed, channel: string) {
     this.engine = engine;
@@ -70,23 +104,25 @@ export class SqliteChannelWaiter implements ChannelWaiter {
   async wait(timeoutMs: number): Promise<"ready" | "quiet" | "paused" | "closed"> {
     const { signal } = this.closing;
     if (signal.aborted) return "closed";
-    if (!this.isListening) this.feed.open();
-    this.isListening = true;
     const endsAt = performance.now() + timeoutMs;
-    for (;;) {
-      const state = await this.look();
-      if (state !== "quiet") return state;
-      if (performance.now() >= endsAt) return "quiet";
-      await this.feed.changed(signal);
-      if (signal.aborted) return "closed";
-      await pause(eventMs, signal);
+    this.feed.enter();
+    try {
+      for (;;) {
+        const seen = this.feed.count;
+        const state = await this.look();
+        if (signal.aborted) return "closed";
+        if (state !== "quiet") return state;
+        const leftMs = endsAt - performance.now();
+        if (leftMs <= 0) return "quiet";
+        if (this.feed.count === seen) await this.feed.changed(leftMs, signal);
+      }
+    } finally {
+      this.feed.leave();
     }
   }
 
   close(): void {
-    if (this.closing.signal.aborted) return;
     this.closing.abort();
-    if (this.isListening) this.feed.close();
   }
 
   private look(): Promise<"ready" | "quiet" | "paused"> {
