@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import {
+  fileKey,
+  longFlag,
+  type SettingRow,
+  settingNames,
+  settingsMarkdown,
+  settingsTable,
+  variableName,
+} from "../../src/config/table.ts";
+import { codeBlocks, documents, documentText, inlineCode, section } from "../support/markdown.ts";
+
+const configuration = documentText("docs/configuration.md");
+const rows = settingNames.map((name) => [name, settingsTable[name] as SettingRow<unknown>] as const);
+const names = rows.flatMap(([name, { alias }]) => (alias === undefined ? [name] : [name, alias.name]));
+
+/** The formatter aligns the cells of a table. */
+function unpadded(line: string): string {
+  return line
+    .replaceAll(/ +/g, " ")
+    .replaceAll(/ ?-{3,} ?/g, "---")
+    .replaceAll("|  |", "| |");
+}
+
+describe("docs/configuration.md", () => {
+  test("holds the table of settings as the code has it (see settingsMarkdown)", () => {
+    const lines = section(configuration, "## All settings").split("\n");
+    const table = lines.filter((line) => line.startsWith("|"));
+    expect(table.map(unpadded)).toEqual(settingsMarkdown().map(unpadded));
+  });
+
+  test("shows a config file whose keys are settings", () => {
+    const toml = codeBlocks(configuration).find(({ language }) => language === "toml")?.code ?? "";
+    const keys = Object.keys(Bun.TOML.parse(toml));
+    expect(keys.length).toBeGreaterThan(0);
+    expect(keys.filter((key) => !names.map(fileKey).includes(key))).toEqual([]);
+  });
+});
+
+describe("the documents name no", () => {
+  const texts = documents.map((path) => [path] as const);
+
+  test.each(texts)("variable of ours that does not exist: %s", (path) => {
+    const known = [...names.map(variableName), "SOLID_JOBS_CONFIG"];
+    const named = documentText(path).match(/SOLID_JOBS_[A-Z_]+/g) ?? [];
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  test.each(texts)("flag that neither the command nor Bun has: %s", (path) => {
+    const ours = rows
+      .flatMap(([, { flag, alias }]) => [flag, alias?.flag])
+      .filter((flag) => flag !== undefined);
+    const known = [...ours.map(longFlag), "--config", "--help", "--version"];
+    const bun = ["--bun", "--hot", "--watch", "--env-file", "--no-install"];
+    const text = documentText(path);
+    const code = [...inlineCode(text), ...codeBlocks(text).map((block) => block.code)];
+    const named = code.flatMap((piece) => piece.match(/(?<![\w-])--[a-z][a-z-]*/g) ?? []);
+    expect(named.filter((flag) => !known.includes(flag) && !bun.includes(flag))).toEqual([]);
+  });
+});
