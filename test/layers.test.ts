@@ -13,6 +13,7 @@ const layers = [
   "failure",
   "config",
   "store",
+  "gateway",
   "publisher",
   "task",
   "worker",

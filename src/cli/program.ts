@@ -3,6 +3,7 @@ import type { Environment } from "../config/environment.ts";
 import type { Flags } from "../config/sources.ts";
 import { lineWriter } from "../instrumentation/line-writer.ts";
 import { complaint } from "./complaint.ts";
+import { addGatewayCommand } from "./gateway.ts";
 import { runNode } from "./run.ts";
 import { refuseStray, settingsCommand } from "./settings-command.ts";
 
@@ -29,6 +30,9 @@ export async function main(args: readonly string[], run: RunCommand = runNode): 
     let status = 0;
     const program = buildProgram(async (flags, configFile) => {
       status = await run(flags, configFile, process.env);
+    });
+    addGatewayCommand(program, process.env, (its) => {
+      status = its;
     });
     await program.parseAsync(args, { from: "user" });
     return status;

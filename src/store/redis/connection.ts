@@ -56,6 +56,15 @@ export class RedisConnection {
     this.address = address;
   }
 
+  /**
+   * Connects where there is no connection, and answers with the epoch of the one there is. Calls made before
+   * the caller awaits anything else all go out on that connection, in their order.
+   */
+  async ready(options?: CallOptions): Promise<number> {
+    if (this.client === undefined) await this.connected(options?.deadlineMs ?? defaultDeadlineMs);
+    return this.epoch;
+  }
+
   /** Sends one command. Errors are those of `foundation/errors.ts`. */
   async call(command: string, args: readonly RedisArgument[], options?: CallOptions): Promise<unknown> {
     const deadlineMs = options?.deadlineMs ?? defaultDeadlineMs;
