@@ -1,3 +1,4 @@
+import { joinTurns } from "../store/sqlite/turns.ts";
 import type { ToWorker, WorkerInit } from "../worker/messages.ts";
 import type { ProbeInit } from "./probe-program.ts";
 import type { PulseInit, ToPulse } from "./pulse/messages.ts";
@@ -16,7 +17,8 @@ export function takeRole(): Promise<never> {
 
   self.onmessage = async ({ data }: MessageEvent) => {
     if (obey !== undefined) return obey(data);
-    const { role, init } = data as ThreadInit<unknown>;
+    const { role, init, turns } = data as ThreadInit<unknown>;
+    joinTurns(turns);
     const say = (message: unknown) => self.postMessage(message);
     const early: unknown[] = [];
     obey = (message) => early.push(message);

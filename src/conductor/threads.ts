@@ -1,4 +1,5 @@
 import { within } from "../foundation/time.ts";
+import { newTurnsPass, type TurnsPass, threadTurns } from "../store/sqlite/turns.ts";
 import { beginThread, whyItNeverListened } from "./entry.ts";
 
 /** What a thread is for; the entry module runs the program of that name. */
@@ -8,6 +9,7 @@ export type ThreadRole = "worker" | "pulse" | "probe";
 export interface ThreadInit<I> {
   readonly role: ThreadRole;
   readonly init: I;
+  readonly turns: TurnsPass;
 }
 
 export interface ThreadEnd {
@@ -36,11 +38,12 @@ export class Thread<In, Out> {
   /** @throws ConfigurationError in a bundled program whose main file does not call `run` */
   constructor(role: ThreadRole, init: unknown, options: { readonly listenMs?: number } = {}) {
     this.worker = beginThread();
+    const turns = newTurnsPass();
     const late = this.endWhenLate(options.listenMs ?? listenMs);
     this.worker.onmessage = ({ data }: MessageEvent) => {
       if (this.early === undefined || data !== "hello") return this.hear(data);
       clearTimeout(late);
-      this.worker.postMessage({ role, init } satisfies ThreadInit<unknown>);
+      this.worker.postMessage({ role, init, turns } satisfies ThreadInit<unknown>);
       for (const message of this.early) this.worker.postMessage(message);
       this.early = undefined;
     };
@@ -51,6 +54,7 @@ export class Thread<In, Out> {
     this.ended = new Promise((resolve) => {
       this.worker.addEventListener("close", (event) => {
         this.hasEnded = true;
+        threadTurns().free(turns.holder);
         clearTimeout(late);
         const code = (event as CloseEvent).code ?? 1;
         resolve({ code, reason: this.whyItEnded(code) });

@@ -39,7 +39,6 @@ const reservedBytes = 4 * 1024 * 1024;
 /** One thread's connection to the file. Transactions are synchronous, short, and take turns. */
 export class SqliteFile {
   readonly path: string;
-  readonly turns: Turns = threadTurns();
   private readonly options: FileOptions;
   private readonly isMain = Bun.isMainThread;
   private opened: Opened | undefined;
@@ -50,6 +49,11 @@ export class SqliteFile {
   constructor(options: FileOptions) {
     this.options = options;
     this.path = options.path;
+  }
+
+  /** Asked for each time: a thread may join the others after its first publication. */
+  get turns(): Turns {
+    return threadTurns();
   }
 
   /** Changes when the file at the path was replaced by another one. */
@@ -71,7 +75,8 @@ export class SqliteFile {
     const result = await this.patiently(async () => {
       this.use();
       if (options.publishing !== undefined) this.refuseWhenFull(options.publishing);
-      const isMyTurn = this.isMain ? await this.turns.takeAsync(workerWaitMs) : this.turns.take(workerWaitMs);
+      const { turns } = this;
+      const isMyTurn = this.isMain ? await turns.takeAsync(workerWaitMs) : turns.take(workerWaitMs);
       try {
         return this.transact(this.use(), work);
       } catch (error) {
@@ -79,7 +84,7 @@ export class SqliteFile {
         if (!(meaning instanceof StoreFull) || options.publishing !== undefined) throw meaning;
         throw new StoreUnavailable(meaning.message, { isSent: false, cause: error });
       } finally {
-        if (isMyTurn) this.turns.giveBack();
+        if (isMyTurn) turns.giveBack();
       }
     });
     if (options.hasNews?.() === true) this.turns.tellNews();

@@ -17,6 +17,8 @@ export class Turns {
   private readonly holder: number;
   private readonly cells: Int32Array;
   private streakSince = 0;
+  /** A holder that was waited for in vain: it is dead, or long, and not waited for again. */
+  private givenUp: number | undefined;
 
   /** @param holder this thread's id, unique in the process and above 0 */
   constructor(buffer: SharedArrayBuffer, holder: number) {
@@ -33,8 +35,13 @@ export class Turns {
     for (;;) {
       const present = Atomics.load(this.cells, cell.word);
       if (present === this.holder) return false; // a caller further up holds it
+      if (present !== 0 && present === this.givenUp) return false;
+      this.givenUp = undefined;
       const leftMs = endsAt - performance.now();
-      if (leftMs <= 0) return false;
+      if (leftMs <= 0) {
+        this.givenUp = present;
+        return false;
+      }
       Atomics.store(this.cells, cell.wanted, this.holder);
       if (present !== 0) Atomics.wait(this.cells, cell.word, present, Math.min(leftMs, longestSleepMs));
       if (this.tryTake()) return true;
@@ -91,6 +98,7 @@ export class Turns {
       Atomics.notify(this.cells, cell.last);
     }
     Atomics.compareExchange(this.cells, cell.wanted, this.holder, 0);
+    this.givenUp = undefined;
     return true;
   }
 
