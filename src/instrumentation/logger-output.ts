@@ -1,7 +1,6 @@
-import { isatty } from "node:tty";
 import { type Clock, systemClock } from "../foundation/clock.ts";
 import { lineWriter } from "./line-writer.ts";
-import { jsonLine, readableLine } from "./log-line.ts";
+import { jsonLine, type LogLine, readableLine } from "./log-line.ts";
 import type { LogFields, Logger, LogLevel } from "./logger.ts";
 import { plainValue } from "./plain-value.ts";
 
@@ -24,11 +23,12 @@ const ranks: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, 
  * (`{"time","level","message",...fields}`) anywhere else. Logging never throws.
  */
 export function createLogger(options: LoggerOptions): Logger {
-  const { level, isTty = isatty(1), write = lineWriter(1), clock = systemClock } = options;
-  const isColoured = options.isColoured ?? (isTty && !isColourRefused());
-  const format = isTty ? readableLine : jsonLine;
-  const emit = (lineLevel: LineLevel, message: string, fields: LogFields) =>
-    write(format({ timeMs: clock.nowMs(), level: lineLevel, message, fields }, isColoured));
+  const { level, write = lineWriter(1), clock = systemClock } = options;
+  let format: LineFormat | undefined;
+  const emit = (lineLevel: LineLevel, message: string, fields: LogFields) => {
+    format ??= formatFor(options);
+    write(format({ timeMs: clock.nowMs(), level: lineLevel, message, fields }));
+  };
   return loggerWith({}, { leastRank: ranks[level], emit });
 }
 
@@ -54,6 +54,20 @@ function loggerWith(bound: LogFields, output: Output): Logger {
     error: at("error"),
     with: (fields) => loggerWith({ ...bound, ...fields }, output),
   };
+}
+
+type LineFormat = (line: LogLine) => string;
+
+function formatFor({ isTty = isTerminal(), isColoured }: LoggerOptions): LineFormat {
+  if (!isTty) return jsonLine;
+  const withColours = isColoured ?? !isColourRefused();
+  return (line) => readableLine(line, withColours);
+}
+
+/** Loaded when the first line is written: each of a node's threads would pay 1.4 MiB for it. */
+function isTerminal(): boolean {
+  const { isatty } = require("node:tty") as typeof import("node:tty");
+  return isatty(1);
 }
 
 /** A getter among the fields may throw. */
