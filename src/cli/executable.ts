@@ -1,4 +1,5 @@
 import { CommanderError } from "commander";
+import type { LoadedTasks } from "../conductor/probe.ts";
 import { processConfiguration } from "../config/process.ts";
 import { settingsFrom } from "../config/resolve.ts";
 import type { Settings } from "../config/settings.ts";
@@ -10,13 +11,20 @@ import { refuseStray, settingsCommand } from "./settings-command.ts";
 /** What a program with its tasks inside has no use for. */
 const unusable = ["require", "watch"] as const;
 
+export interface Executable {
+  /** As its messages and help call it. */
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly tasks: LoadedTasks;
+}
+
 /**
  * The command line of a program that called `run`. Resolves to the node's exit status, or 0 after `--help`
  * and `--version`.
  *
  * @throws CommanderError for flags that cannot be read, SolidJobsError when the node does not start
  */
-export async function runExecutable(name: string, args: readonly string[]): Promise<number> {
+export async function runExecutable({ name, args, tasks }: Executable): Promise<number> {
   let status = 0;
   const command = settingsCommand(name, unusable)
     .description(
@@ -25,7 +33,7 @@ export async function runExecutable(name: string, args: readonly string[]): Prom
     .usage("[options]")
     .action(async (stray: string[], opts: Record<string, unknown>) => {
       refuseStray(stray, `see ${name} --help`);
-      status = await runSettings(settingsOf(opts));
+      status = await runSettings(settingsOf(opts), tasks);
     });
   try {
     await command.parseAsync(args, { from: "user" });

@@ -6,7 +6,7 @@ import { type Configuration, configure } from "../config/process.ts";
 import { shown } from "../config/reading.ts";
 import { ConfigurationError } from "../foundation/errors.ts";
 import { lineWriter } from "../instrumentation/line-writer.ts";
-import { registerTasks } from "../task/registry.ts";
+import { type RegisteredTask, registerTasks } from "../task/registry.ts";
 import type { TaskClass } from "../task/types.ts";
 import { complaint } from "./complaint.ts";
 
@@ -36,9 +36,9 @@ export async function run(options: RunOptions): Promise<never> {
   const name = programName();
   beginThreadsInMain();
   try {
-    prepare(options);
+    const tasks = prepare(options).map(({ name, options: { channel } }) => ({ name, channel }));
     const { runExecutable } = await import("./executable.ts"); // threads do without the command line
-    process.exit(await runExecutable(name, options.args ?? process.argv.slice(2)));
+    process.exit(await runExecutable({ name, args: options.args ?? process.argv.slice(2), tasks }));
   } catch (error) {
     lineWriter(2)(complaint(error, name));
     process.exit(1);
@@ -52,7 +52,7 @@ function join(options: RunOptions): Promise<never> {
 }
 
 /** In each thread alike, since nothing is shared. */
-function prepare({ tasks, args: _args, ...configuration }: RunOptions): void {
+function prepare({ tasks, args: _args, ...configuration }: RunOptions): readonly RegisteredTask[] {
   if (!Array.isArray(tasks) || tasks.length === 0) {
     throw new ConfigurationError(`run: expected tasks to be a list of task classes, got ${given(tasks)}`);
   }
@@ -61,7 +61,7 @@ function prepare({ tasks, args: _args, ...configuration }: RunOptions): void {
       throw new ConfigurationError(`run takes no ${name}: its tasks are part of the program`);
   }
   configure(configuration);
-  registerTasks(tasks.map((taskClass) => ({ taskClass, origin: Bun.main })));
+  return registerTasks(tasks.map((taskClass) => ({ taskClass, origin: Bun.main })));
 }
 
 function given(tasks: unknown): string {

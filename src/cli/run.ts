@@ -1,5 +1,6 @@
 import { isatty } from "node:tty";
 import type { Conductor } from "../conductor/conductor.ts";
+import type { LoadedTasks } from "../conductor/probe.ts";
 import type { Environment } from "../config/environment.ts";
 import { settingsFrom } from "../config/resolve.ts";
 import type { Settings } from "../config/settings.ts";
@@ -30,13 +31,17 @@ export async function runNode(
   return runSettings(settings);
 }
 
-/** The same with settings that are complete. @throws SolidJobsError when the node does not start */
-export async function runSettings(settings: Settings): Promise<number> {
+/**
+ * The same with settings that are complete, and with the program's own tasks where it has any.
+ *
+ * @throws SolidJobsError when the node does not start
+ */
+export async function runSettings(settings: Settings, tasks?: LoadedTasks): Promise<number> {
   const logger = createLogger({ level: settings.logLevel });
   // Loaded late: --help and wrong settings are answered without the runtime.
   const { Conductor } = await import("../conductor/conductor.ts");
   const { obeySignals } = await import("../conductor/signals.ts");
-  const conductor = new Conductor({ settings, logger });
+  const conductor = new Conductor({ settings, logger, ...(tasks && { tasks }) });
   obeySignals(conductor);
   if (!(await hasStarted(conductor))) return conductor.finished;
   announce(conductor.description, logger, settings.logLevel);

@@ -28,6 +28,8 @@ export interface NodeDescription {
 export interface ResolvedConductorOptions {
   readonly settings: Settings;
   readonly logger?: Logger;
+  /** What the program's own tasks are, where `settings` names no modules that would have to be loaded first. */
+  readonly tasks?: LoadedTasks;
 }
 
 export type ConductorOptions = ResolvedConductorOptions | (GivenSettings & { readonly logger?: Logger });
@@ -44,6 +46,7 @@ export class Conductor implements Service {
   readonly finished: Promise<number>;
   private readonly settings: Settings;
   private readonly logger: Logger;
+  private readonly ownTasks: LoadedTasks | undefined;
   private readonly finish: (status: number) => void;
   private store: Store | undefined;
   private node: Node | undefined;
@@ -59,8 +62,9 @@ export class Conductor implements Service {
 
   /** @throws ConfigurationError for settings that cannot be used */
   constructor(options: ConductorOptions) {
-    const { settings, logger } = resolved(options);
+    const { settings, logger, tasks } = resolved(options);
     this.settings = settings;
+    this.ownTasks = tasks;
     this.logger = logger;
     const { promise, resolve } = Promise.withResolvers<number>();
     this.finished = promise;
@@ -135,8 +139,8 @@ export class Conductor implements Service {
     }
   }
 
-  private loadTasks(): Promise<LoadedTasks> {
-    return loadedTasks(this.settings, this.interrupting.signal);
+  private async loadTasks(): Promise<LoadedTasks> {
+    return this.ownTasks ?? loadedTasks(this.settings, this.interrupting.signal);
   }
 
   private refuseWhenStopping(): void {
@@ -255,11 +259,10 @@ export class Conductor implements Service {
 
 const nothingRan: StopReport = { requeued: 0, heldWorkers: [], hasLeft: true };
 
-function resolved(options: ConductorOptions): { settings: Settings; logger: Logger } {
+function resolved(options: ConductorOptions): ResolvedConductorOptions & { readonly logger: Logger } {
   if ("settings" in options && typeof options.settings === "object") {
-    const { settings, logger = createLogger({ level: settings.logLevel }) } =
-      options as ResolvedConductorOptions;
-    return { settings, logger };
+    const given = options as ResolvedConductorOptions;
+    return { ...given, logger: given.logger ?? createLogger({ level: given.settings.logLevel }) };
   }
   const { logger, ...given } = options as GivenSettings & { logger?: Logger };
   const settings = settingsFrom({ given: { ...processConfiguration().given, ...given } });

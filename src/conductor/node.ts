@@ -1,4 +1,4 @@
-import { hostname } from "node:os";
+import { availableParallelism, hostname } from "node:os";
 import type { ChannelWeight, Settings } from "../config/settings.ts";
 import { StoreUnavailable, toError } from "../foundation/errors.ts";
 import { newNodeIdentity } from "../foundation/ids.ts";
@@ -41,7 +41,7 @@ const askAgainMs = 50;
 /**
  * One incarnation of a node: an identity, a board, a pulse and workers. It starts once and stops once.
  *
- *     start  register with the first beat -> the pulse beats -> workers one after the other -> all go
+ *     start  register with the first beat -> the pulse beats, and a worker starts -> the other workers -> all go
  *     stop   nothing is reserved any more -> running jobs get the timeout -> their signals are aborted ->
  *            a second -> their threads are ended -> what remains is put back -> the node leaves
  */
@@ -86,8 +86,7 @@ export class Node {
       nodeLives(this.identity);
       await this.register();
       await recoverEarlierSelves(this.options.store, this.identity);
-      await this.pulse.start();
-      for (const seat of this.seats) await seat.start();
+      await Promise.all([this.pulse.start(), this.startSeats()]);
       this.pulse.refuseWhenDead();
     } catch (error) {
       await this.stop(0);
@@ -127,6 +126,16 @@ export class Node {
       ttl: settings.ttl,
       ...proof,
     });
+  }
+
+  /** The first one alone, since what it fails of the others fail of too; then as many at a time as there are cores. */
+  private async startSeats(): Promise<void> {
+    const [first, ...others] = this.seats;
+    await first?.start();
+    const starters = Array.from({ length: availableParallelism() }, async () => {
+      for (let seat = others.shift(); seat !== undefined; seat = others.shift()) await seat.start();
+    });
+    await Promise.all(starters);
   }
 
   private async shutDown(timeoutMs: number): Promise<StopReport> {

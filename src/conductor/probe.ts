@@ -19,8 +19,9 @@ export async function loadedTasks(settings: Settings, signal: AbortSignal): Prom
   const fail = (message: string, code = "MODULE") => answer.resolve({ type: "failed", code, message });
   const interrupt = () => fail("the node was stopped before it had started", "STOPPED");
   thread.listen(answer.resolve);
-  void thread.ended.then(({ code, reason }) => {
-    const why = reason ?? `the thread ended with code ${code} (does a module call process.exit?)`;
+  void thread.ended.then(({ code, reason, neverListened }) => {
+    const why =
+      neverListened ?? reason ?? `the thread ended with code ${code} (does a module call process.exit?)`;
     fail(`the task modules do not load: ${why}`);
   });
   const timer = setTimeout(

@@ -6,7 +6,7 @@ import type { LivenessProof } from "../store/liveness.ts";
 import type { NodeSignal, RecoverReply } from "../store/store.ts";
 import type { Board } from "../worker/board.ts";
 import type { FromPulse, PulseInit, ToPulse } from "./pulse/messages.ts";
-import { Thread } from "./threads.ts";
+import { Thread, type ThreadEnd } from "./threads.ts";
 
 export interface PulseOptions {
   readonly settings: Settings;
@@ -44,7 +44,7 @@ export class PulseThread {
     const thread = new Thread<ToPulse, FromPulse>("pulse", init);
     this.thread = thread;
     thread.listen((message) => this.hear(message));
-    void thread.ended.then(({ reason }) => this.bury(thread, reason));
+    void thread.ended.then((end) => this.bury(thread, end));
     await this.beating.promise;
   }
 
@@ -88,10 +88,12 @@ export class PulseThread {
     }
   }
 
-  private async bury(thread: Thread<ToPulse, FromPulse>, reason = "its thread ended"): Promise<void> {
+  private async bury(thread: Thread<ToPulse, FromPulse>, end: ThreadEnd): Promise<void> {
     if (this.thread !== thread) return;
     this.thread = undefined;
-    this.beating.reject(new SolidJobsError("PULSE", `the heartbeat's thread died: ${reason}`));
+    const reason = end.neverListened ?? end.reason ?? "its thread ended";
+    const problem = end.neverListened ?? `the heartbeat's thread died: ${reason}`;
+    this.beating.reject(new SolidJobsError("PULSE", problem));
     if (this.isStopping) return;
     this.options.logger.error(`the heartbeat's thread died and is replaced: ${reason}`);
     await pause(200);

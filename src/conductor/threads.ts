@@ -16,6 +16,8 @@ export interface ThreadEnd {
   readonly code: number;
   /** What Bun says of an error that ended it: a text with a code frame and a stack. */
   readonly reason: string | undefined;
+  /** For one that began in the program's main file and ended without listening: what the file must do. */
+  readonly neverListened: string | undefined;
 }
 
 /** A main file that runs again in a thread may do slow things before it comes to `run`. */
@@ -57,7 +59,7 @@ export class Thread<In, Out> {
         threadTurns().free(turns.holder);
         clearTimeout(late);
         const code = (event as CloseEvent).code ?? 1;
-        resolve({ code, reason: this.whyItEnded(code) });
+        resolve({ code, reason: this.reason, neverListened: this.whyItNeverListened(code) });
       });
     });
   }
@@ -80,9 +82,9 @@ export class Thread<In, Out> {
     }, lateMs);
   }
 
-  private whyItEnded(code: number): string | undefined {
-    if (this.early === undefined) return this.reason;
-    return this.lateness ?? whyItNeverListened({ code, error: this.reason }) ?? this.reason;
+  private whyItNeverListened(code: number): string | undefined {
+    if (this.early === undefined) return undefined;
+    return this.lateness ?? whyItNeverListened({ code, error: this.reason });
   }
 
   /** A job may post messages too: what cannot be ours is ignored. */

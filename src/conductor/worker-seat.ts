@@ -276,7 +276,8 @@ function bootFailure({ code, message }: Extract<FromWorker, { type: "failed" }>)
   return new ConfigurationError(message, { code });
 }
 
-function death({ code, reason }: ThreadEnd): ThreadDied {
+function death({ code, reason, neverListened }: ThreadEnd): ThreadDied {
+  if (neverListened !== undefined) return new ThreadDied(neverListened);
   if (reason !== undefined) return new ThreadDied(`its thread ended with an error: ${firstLines(reason)}`);
   return new ThreadDied(`its thread ended with code ${code} (process.exit in a job, or an end from outside)`);
 }
