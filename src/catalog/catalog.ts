@@ -47,7 +47,7 @@ export class Catalog {
   /**
    * @param settings default: those of this process, see `configure`
    * @param store instead of the one that the settings name
-   * @throws ConfigurationError when the settings name no store
+   * @throws ConfigurationError when this process's settings cannot be used
    */
   constructor(settings?: Settings, store?: CatalogStore) {
     this.store = store ?? catalogStoreFor(settings ?? processSettings());

@@ -4,6 +4,7 @@ import type { Flags } from "../config/sources.ts";
 import { lineWriter } from "../instrumentation/line-writer.ts";
 import { complaint } from "./complaint.ts";
 import { addGatewayCommand } from "./gateway.ts";
+import { addMoveCommand } from "./move.ts";
 import { runNode } from "./run.ts";
 import { refuseStray, settingsCommand } from "./settings-command.ts";
 
@@ -31,9 +32,11 @@ export async function main(args: readonly string[], run: RunCommand = runNode): 
     const program = buildProgram(async (flags, configFile) => {
       status = await run(flags, configFile, process.env);
     });
-    addGatewayCommand(program, process.env, (its) => {
+    const finish = (its: number) => {
       status = its;
-    });
+    };
+    addGatewayCommand(program, process.env, finish);
+    addMoveCommand(program, process.env, finish);
     await program.parseAsync(args, { from: "user" });
     return status;
   } catch (error) {

@@ -66,4 +66,13 @@ export class RedisKeys {
   publication(id: string): string {
     return `${this.prefix}publication:${id}`;
   }
+
+  /** The hash that counts what has arrived from another store, by its digest, while jobs are moved. */
+  transfer(journal: string): string {
+    return `${this.prefix}transfer:${journal}`;
+  }
+
+  transferNotes(journal: string): string {
+    return `${this.transfer(journal)}:notes`;
+  }
 }
