@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import {
   fileKey,
   longFlag,
@@ -8,11 +10,26 @@ import {
   settingsTable,
   variableName,
 } from "../../src/config/table.ts";
+import { filesOf } from "../support/imports.ts";
 import { codeBlocks, documents, documentText, inlineCode, section } from "../support/markdown.ts";
 
+const root = join(import.meta.dir, "..", "..");
 const configuration = documentText("docs/configuration.md");
 const rows = settingNames.map((name) => [name, settingsTable[name] as SettingRow<unknown>] as const);
 const names = rows.flatMap(([name, { alias }]) => (alias === undefined ? [name] : [name, alias.name]));
+
+/** What a Python node finds the gateway's socket by. */
+const variableOfPython = "SOLID_JOBS_GATEWAY_SOCKET";
+
+/** The flags of the table, and those that the command line's files declare themselves. */
+function flagsOf(files: readonly string[]): string[] {
+  const ofTable = rows
+    .flatMap(([, { flag, alias }]) => [flag, alias?.flag])
+    .filter((flag) => flag !== undefined);
+  const sources = files.map((file) => readFileSync(join(root, file), "utf8")).join("\n");
+  const declared = [...sources.matchAll(/"(?:-\w, )?(--[a-z-]+)(?: <[^"]*)?"/g)].map(([, flag = ""]) => flag);
+  return [...ofTable.map(longFlag), ...declared];
+}
 
 /** The formatter aligns the cells of a table. */
 function unpadded(line: string): string {
@@ -41,16 +58,13 @@ describe("the documents name no", () => {
   const texts = documents.map((path) => [path] as const);
 
   test.each(texts)("variable of ours that does not exist: %s", (path) => {
-    const known = [...names.map(variableName), "SOLID_JOBS_CONFIG"];
+    const known = [...names.map(variableName), "SOLID_JOBS_CONFIG", variableOfPython];
     const named = documentText(path).match(/SOLID_JOBS_[A-Z_]+/g) ?? [];
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
   });
 
   test.each(texts)("flag that neither the command nor Bun has: %s", (path) => {
-    const ours = rows
-      .flatMap(([, { flag, alias }]) => [flag, alias?.flag])
-      .filter((flag) => flag !== undefined);
-    const known = [...ours.map(longFlag), "--config", "--help", "--version"];
+    const known = [...flagsOf(filesOf("src/cli/*.ts")), "--help", "--version"];
     const bun = ["--bun", "--hot", "--watch", "--env-file", "--no-install"];
     const text = documentText(path);
     const code = [...inlineCode(text), ...codeBlocks(text).map((block) => block.code)];
