@@ -1,5 +1,6 @@
+import type { GivenSettings } from "../config/given.ts";
 import { processSettings } from "../config/process.ts";
-import type { Settings } from "../config/settings.ts";
+import { settingsFrom } from "../config/resolve.ts";
 import type {
   CatalogStore,
   ChannelView,
@@ -49,8 +50,10 @@ export class Catalog {
    * @param store instead of the one that the settings name
    * @throws ConfigurationError when this process's settings cannot be used
    */
-  constructor(settings?: Settings, store?: CatalogStore) {
-    this.store = store ?? catalogStoreFor(settings ?? processSettings());
+  constructor(settings?: GivenSettings, store?: CatalogStore) {
+    this.store =
+      store ??
+      catalogStoreFor(settings === undefined ? processSettings() : settingsFrom({ given: settings }));
     this.planned = new CatalogSet(this.store, "planned");
     this.retrying = new CatalogSet(this.store, "retrying");
     this.discarded = new CatalogSet(this.store, "discarded");

@@ -1,11 +1,11 @@
-import type { Settings } from "../config/settings.ts";
+import type { GivenSettings } from "../config/given.ts";
 import { Catalog } from "./catalog.ts";
 import type { IntegrityReport } from "./integrity-report.ts";
 import type { IntegrityOptions } from "./integrity-run.ts";
 
 export interface IntegrityCheckOptions extends IntegrityOptions {
   /** The store to check. Default: that of this process, see `configure`. */
-  readonly settings?: Settings | undefined;
+  readonly settings?: GivenSettings | undefined;
 }
 
 /**

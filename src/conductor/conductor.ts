@@ -17,6 +17,7 @@ export interface NodeDescription {
   readonly identity: string;
   /** Without credentials. */
   readonly store: string;
+  /** The store's, such as `redis 7.0.15`. */
   readonly version: string;
   readonly workers: number;
   readonly slots: number;
@@ -179,6 +180,8 @@ export class Conductor implements Service {
 
   private async shutDown(): Promise<StopReport> {
     this.interrupting.abort();
+    const busy = this.node?.board.busy ?? 0;
+    this.logger.info("stopping", { running: busy, timeout_s: this.settings.timeout });
     const report = (await this.node?.stop(this.settings.timeout)) ?? nothingRan;
     await this.store?.close(); // ends what a start or a restart still waits for
     await Promise.allSettled([this.starting, this.changing]);
@@ -186,6 +189,7 @@ export class Conductor implements Service {
     if (report.heldWorkers.length > 0) {
       this.logger.error("native calls still hold workers", { workers: report.heldWorkers });
     }
+    this.logger.info("stopped", { requeued: report.requeued });
     this.finish(report.hasLeft && !this.hasFailed ? 0 : 1);
     return report;
   }

@@ -1,7 +1,7 @@
 import type { Settings } from "../config/settings.ts";
 import { decodeEnvelope } from "../envelope/codec.ts";
 import type { Envelope } from "../envelope/envelope.ts";
-import { toError, UnknownTask } from "../foundation/errors.ts";
+import { SolidJobsError, toError, UnknownTask } from "../foundation/errors.ts";
 import type { Emitter } from "../instrumentation/emitter.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import type { ExecuteInterceptor } from "../interceptor/contexts.ts";
@@ -123,7 +123,9 @@ export class Executor {
         return { jobId: envelope.id, settlement: { outcome: "requeue" }, execution };
       }
       const { emitter } = this.with;
-      execution.logger.warn("job failed", { attempt, channel: reservation.channel, error });
+      const reason =
+        error instanceof SolidJobsError ? { code: error.code, reason: error.message } : { error };
+      execution.logger.warn("job failed", { attempt, channel: reservation.channel, ...reason });
       if (emitter.isListening) {
         const durationMs = Date.now() - execution.startedAtMs;
         emitter.emit({ name: "job.failed", job: envelope, attempt, durationMs, error });
