@@ -1,6 +1,6 @@
 import { ThreadDied } from "../foundation/errors.ts";
 import type { Logger } from "../instrumentation/logger.ts";
-import type { Board } from "../worker/board.ts";
+import type { Board, SlotJob } from "../worker/board.ts";
 import { pastTimeout, type WorkerSeat } from "./worker-seat.ts";
 
 const intervalMs = 250;
@@ -17,6 +17,8 @@ export class Overseer {
   private readonly logger: Logger;
   private readonly timer: ReturnType<typeof setInterval>;
   private readonly seen: { loop: number; at: number }[];
+  /** When each slot's job was first seen. */
+  private readonly begun = new Map<string, { job: SlotJob; at: number }>();
 
   constructor({ board, seats, logger }: { board: Board; seats: readonly WorkerSeat[]; logger: Logger }) {
     this.board = board;
@@ -38,13 +40,24 @@ export class Overseer {
   }
 
   private endOverdue(worker: number, seat: WorkerSeat): void {
-    const now = Date.now();
-    const overdue = this.board.jobs(worker).filter(({ deadlineMs }) => deadlineMs !== 0 && deadlineMs < now);
+    const overdue = this.board.jobs(worker).filter((job) => this.isOverdue(worker, job));
     if (overdue.length === 0 || !seat.end(pastTimeout(overdue))) return;
     this.logger.error("jobs ran past their timeouts: their thread is ended", {
       worker,
       jobs: overdue.map(({ id }) => id),
     });
+  }
+
+  /** Measured from when it was first seen, by a clock that nobody sets: a jump of the time must end no job. */
+  private isOverdue(worker: number, job: SlotJob): boolean {
+    if (job.deadlineMs === 0) return false;
+    const place = `${worker}.${job.slot}`;
+    const known = this.begun.get(place);
+    if (known?.job.id !== job.id || known.job.startedAtMs !== job.startedAtMs) {
+      this.begun.set(place, { job, at: performance.now() });
+      return false;
+    }
+    return performance.now() - known.at > job.deadlineMs - job.startedAtMs;
   }
 
   private endStalled(worker: number, seat: WorkerSeat): void {

@@ -49,15 +49,16 @@ export class Claims {
     this.held.set(slot, token);
   }
 
-  /** The job of a slot ended. At-most-once claims that succeeded need no settlement. */
+  /**
+   * The job of a slot ended. A claim without a token (at-most-once) no longer holds its slot; one that
+   * succeeded needs no settlement.
+   */
   end(slot: number, ended: Ended): void {
     const { jobId, settlement } = ended;
     const token = this.held.get(slot) ?? "";
     this.held.delete(slot);
-    if (token === "" && settlement.outcome === "ack") {
-      this.free.push(slot);
-      return;
-    }
+    if (token === "") this.free.push(slot);
+    if (token === "" && settlement.outcome === "ack") return;
     this.pending.push({
       settlement: { slot, token, jobId, ...settlement },
       ended,
@@ -77,8 +78,8 @@ export class Claims {
     return this.pending.some(({ notBeforeMs }) => notBeforeMs <= nowMs);
   }
 
-  settled(slot: number): void {
-    this.free.push(slot);
+  settled({ slot, token }: ClaimReference): void {
+    if (token !== "") this.free.push(slot);
   }
 
   /** The store's answer is not known: send them again. */
@@ -106,7 +107,8 @@ export class Claims {
 
   /** Slots to reserve for: at most `limit` of the free ones and those that are being settled. */
   slotsToFill(settling: readonly Pending[], limit: number): number[] {
-    return [...settling.map(({ settlement }) => settlement.slot), ...this.free].slice(0, limit);
+    const holding = settling.filter(({ settlement }) => settlement.token !== "");
+    return [...holding.map(({ settlement }) => settlement.slot), ...this.free].slice(0, limit);
   }
 }
 

@@ -166,7 +166,7 @@ export class WorkerLoop {
         this.claims.block(pending, performance.now() + blockedRetryMs);
         continue;
       }
-      this.claims.settled(settlement.slot);
+      this.claims.settled(settlement);
       if (refused.has(settlement)) this.noteRefusal(pending);
       else if (this.with.emitter.isListening) this.acknowledge(pending);
     }
