@@ -19,10 +19,10 @@ export interface RedisTransferOptions {
 }
 
 const entriesPerCall = 500;
-/** Recoding takes about 15 ms for each MiB, all other calls less. */
+/** For a call of some milliseconds; larger entries come alone. */
 const bytesPerCall = 256 * 1024;
 
-type Row = [score: string, isRecoded: number, text: string];
+type Row = [score: string, bytes: number, text: string];
 
 /** Jobs on their way out of or into Redis, on a connection of its own. */
 export class RedisTransfer implements TransferStore {
@@ -51,12 +51,19 @@ export class RedisTransfer implements TransferStore {
   async page(place: TransferPlace, cursor?: string): Promise<TransferPage> {
     const { score, seen } = setCursor(cursor);
     const args = [kindOf(place), score, seen, entriesPerCall, bytesPerCall];
-    const reply = await this.connection.script(transferScripts.page, [this.key(place)], args);
+    let reply = await this.connection.script(transferScripts.page, [this.key(place)], [...args, ""]);
+    const isRecoded = !(reply[4] as Row[]).every(isFaithful);
+    if (isRecoded) {
+      reply = await this.connection.script(transferScripts.page, [this.key(place)], [...args, "recoded"]);
+    }
     const [size, looked, lastScore, placed, rows] = reply as [number, number, string, number, Row[]];
     const isList = place.state === "ready";
     const isEnd = looked === 0 || (isList && seen + looked >= size);
     const next = isList ? { score: "", seen: seen + looked } : { score: lastScore, seen: placed };
-    return { entries: rows.map(entryFrom), cursor: isEnd ? undefined : setCursorText(next) };
+    return {
+      entries: rows.map((row) => entryFrom(row, isRecoded)),
+      cursor: isEnd ? undefined : setCursorText(next),
+    };
   }
 
   async add(place: TransferPlace, journal: string, entries: readonly JournaledEntry[]): Promise<number> {
@@ -117,8 +124,13 @@ function kindOf(place: TransferPlace): "list" | "zset" {
   return place.state === "ready" ? "list" : "zset";
 }
 
-function entryFrom([score, isRecoded, text]: Row): TransferEntry {
-  const bytes = Buffer.from(text, isRecoded === 1 ? "latin1" : "utf8");
+/** Bytes that are not UTF-8 have become replacement characters. */
+function isFaithful([, bytes, text]: Row): boolean {
+  return !text.includes("\ufffd") && Buffer.byteLength(text) === bytes;
+}
+
+function entryFrom([score, , text]: Row, isRecoded: boolean): TransferEntry {
+  const bytes = Buffer.from(text, isRecoded ? "latin1" : "utf8");
   return { bytes, at: score === "" ? 0 : scoreFrom(score), mark: "" };
 }
 

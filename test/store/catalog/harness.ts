@@ -6,6 +6,7 @@ import type {
   Page,
   StoredEntry,
 } from "../../../src/store/catalog-store.ts";
+import type { TransferStore } from "../../../src/store/transfer-store.ts";
 
 type Payload = string | Uint8Array;
 
@@ -24,12 +25,16 @@ export interface PlantedNode {
 export interface CatalogHarness {
   /** On data of its own. */
   readonly catalog: CatalogStore;
+  /** The way in and out of the same data. */
+  readonly transfer: TransferStore;
   /** Publishes as any other program does: behind what is there, the first one first. */
   push(channel: string, ...payloads: readonly Payload[]): Promise<void>;
   /** What a channel holds, in the order in which it is taken. */
   channel(channel: string): Promise<readonly Uint8Array[]>;
   put(set: EntrySet, ...entries: readonly (readonly [at: number, payload: Payload])[]): Promise<void>;
   set(set: EntrySet): Promise<readonly Uint8Array[]>;
+  /** Names of what is stored for moves. */
+  journals(): Promise<readonly string[]>;
   /** Takes what a channel would give next. */
   take(channel: string, count: number): Promise<void>;
   /** Takes the earliest of a set. */

@@ -3,6 +3,7 @@ import { randomHex } from "../../../src/foundation/ids.ts";
 import { ownProof } from "../../../src/store/liveness.ts";
 import { RedisCatalog } from "../../../src/store/redis/catalog.ts";
 import { RedisKeys } from "../../../src/store/redis/keys.ts";
+import { RedisTransfer } from "../../../src/store/redis/transfer.ts";
 import type { CatalogHarness } from "../catalog/harness.ts";
 
 /** A harness whose keys have a prefix of their own, on a server that the caller runs. */
@@ -14,20 +15,28 @@ export async function redisCatalogHarness(url: string): Promise<CatalogHarness> 
   const send = (command: string, ...args: (string | number | Uint8Array)[]) =>
     client.send(command, args as string[]);
   const bytesOf = async (expression: string, key: string): Promise<Uint8Array[]> => {
-    const script = `local hex = {} for i, m in ipairs(${expression}) do
-      hex[i] = string.gsub(m, '.', function(c) return string.format('%02x', string.byte(c)) end) end return hex`;
-    return ((await send("EVAL", script, 1, key)) as string[]).map((hex) => Buffer.from(hex, "hex"));
+    // Each byte as the character of its number, because replies are read as UTF-8.
+    const script = `local map, texts = {}, {}
+      for b = 128, 255 do map[string.char(b)] = string.char(192 + math.floor(b / 64), 128 + b % 64) end
+      for i, m in ipairs(${expression}) do texts[i] = string.gsub(m, '[\\128-\\255]', map) end
+      return texts`;
+    return ((await send("EVAL", script, 1, key)) as string[]).map((text) => Buffer.from(text, "latin1"));
   };
   const setKey = { planned: keys.planned, retrying: keys.retries, discarded: keys.discarded };
   const nowSeconds = () => Date.now() / 1000;
   const record = (id: string) =>
     JSON.stringify({ task_id: id, claim_token: `t-${id}`, channel: "default", claimed_at: 3.5, attempt: 2 });
   let unclaimed = 0;
+  const transfer = new RedisTransfer({ url, prefix: keys.prefix });
   const harness: CatalogHarness = {
     catalog,
+    transfer,
+    journals: async () => (await send("KEYS", `${keys.prefix}transfer:*`)) as string[],
     async push(channel, ...payloads) {
       await send("SADD", keys.channels, channel);
-      for (const payload of payloads) await send("LPUSH", keys.channel(channel), payload);
+      for (let i = 0; i < payloads.length; i += 500) {
+        await send("LPUSH", keys.channel(channel), ...payloads.slice(i, i + 500));
+      }
     },
     async channel(channel) {
       return (await bytesOf("redis.call('LRANGE', KEYS[1], 0, -1)", keys.channel(channel))).reverse();
@@ -66,6 +75,7 @@ export async function redisCatalogHarness(url: string): Promise<CatalogHarness> 
     },
     async close() {
       await catalog.close();
+      await transfer.close();
       client.close();
     },
   };

@@ -5,6 +5,7 @@ import { readEntry } from "../../../src/store/entry-reading.ts";
 import { ownProof } from "../../../src/store/liveness.ts";
 import { SqliteCatalog } from "../../../src/store/sqlite/catalog.ts";
 import { jobState } from "../../../src/store/sqlite/schema.ts";
+import { SqliteTransfer } from "../../../src/store/sqlite/transfer.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import type { CatalogHarness } from "../catalog/harness.ts";
 
@@ -13,6 +14,7 @@ export async function sqliteCatalogHarness(): Promise<CatalogHarness & { readonl
   const folder = temporaryFolder();
   const path = join(folder.path, "jobs.sqlite");
   const catalog = new SqliteCatalog({ path, synchronous: "normal" });
+  const transfer = new SqliteTransfer({ path, synchronous: "normal" });
   await catalog.counters(); // makes the file
   const db = new Database(path);
   db.run("PRAGMA busy_timeout = 5000");
@@ -38,7 +40,14 @@ export async function sqliteCatalogHarness(): Promise<CatalogHarness & { readonl
   const now = () => Date.now() / 1000;
   const harness: CatalogHarness & { readonly path: string } = {
     catalog,
+    transfer,
     path,
+    async journals() {
+      const rows = db
+        .query("SELECT name FROM sqlite_schema WHERE name LIKE 'transfer%' AND type = 'table'")
+        .all();
+      return (rows as { name: string }[]).map(({ name }) => name);
+    },
     async push(channel, ...payloads) {
       channelId(channel);
       db.transaction(() => {
@@ -108,6 +117,7 @@ export async function sqliteCatalogHarness(): Promise<CatalogHarness & { readonl
     },
     async close() {
       await catalog.close();
+      await transfer.close();
       db.close();
       folder[Symbol.dispose]();
     },
