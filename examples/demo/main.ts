@@ -5,6 +5,8 @@
  * when a job is lost or a result is wrong.
  *
  *     npm run demo -- [directory] [--url redis://host:port] [--concurrency n]
+ *
+ * Without a URL it needs no service: the jobs are in a file of the embedded engine.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,8 +16,8 @@ import { Conductor, close, configure } from "solid-jobs";
 import { wrongResults } from "./check.ts";
 import { treeOf } from "./files.ts";
 import { storeIntegrity } from "./integrity.ts";
-import { demoRedis } from "./redis.ts";
 import { ResultReader } from "./result-log.ts";
+import { demoStore } from "./store.ts";
 import { count, summary, table } from "./summary.ts";
 import { awaitResults, missingResults, publishWorkload, punctual, type Workload } from "./workload.ts";
 
@@ -46,20 +48,26 @@ async function demo({ root, url, concurrency }: Options, interrupted: AbortSigna
   if (skipped.length > 0)
     console.log(`left out: ${count(skipped.length)} files that cannot be read or are too large`);
   const prefix = `solid_jobs_demo_${crypto.randomUUID()}:`;
-  const redis = await demoRedis(url, prefix);
   const resultFolder = mkdtempSync(join(tmpdir(), "solid-jobs-demo-"));
+  const store = demoStore({ url, prefix, folder: resultFolder });
   try {
-    configure({ url: redis.url, prefix, concurrency, logLevel: "error" });
+    configure({ url: store.url, prefix, concurrency, logLevel: "error" });
     const reader = new ResultReader(resultFolder);
     const { workload, seconds } = await run(files, resultFolder, reader, interrupted);
     if (interrupted.aborted) return ["interrupted"];
-    console.log(summary({ root, results: reader.results, seconds, dueMs: workload.dueMs }));
+    console.log(
+      summary({ root, store: described(store.url), results: reader.results, seconds, dueMs: workload.dueMs }),
+    );
     return await problems(workload, reader);
   } finally {
-    rmSync(resultFolder, { recursive: true, force: true });
     await close();
-    await redis.remove();
+    rmSync(resultFolder, { recursive: true, force: true });
+    await store.remove();
   }
+}
+
+function described(url: string): string {
+  return url.startsWith("sqlite:") ? "the embedded engine, in one file" : "Redis";
 }
 
 /** A node works on the files until each has its result. */

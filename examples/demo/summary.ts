@@ -4,6 +4,8 @@ import type { Result } from "./result-log.ts";
 /** What the demo has to show at its end. */
 export interface DemoOutcome {
   readonly root: string;
+  /** Where the jobs were stored. */
+  readonly store: string;
   readonly results: readonly Result[];
   /** From the first publication to the last result. */
   readonly seconds: number;
@@ -20,6 +22,7 @@ export function summary(outcome: DemoOutcome): string {
   const gzipBytes = sum(results.map((result) => result.gzipBytes));
   const retried = results.filter((result) => result.attempt > 1);
   const rows: [string, string][] = [
+    ["store", outcome.store],
     ["files", `${count(results.length)} in ${outcome.root}`],
     ["bytes", `${mebibytes(bytes)}, gzipped ${mebibytes(gzipBytes)}`],
     [

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -70,15 +70,19 @@ describe("the demo's count of results", () => {
   });
 });
 
-describe("the demo's integrity verdict", () => {
+describe.each(["Redis", "the embedded engine"])("the demo's integrity verdict on %s", (engine) => {
   let server: RedisServer;
+  let runs = 0;
   beforeAll(async () => {
     server = await RedisServer.start();
-    configure({ url: server.url, prefix: "demo:" });
   });
-  afterEach(() => server.send("FLUSHALL"));
+  beforeEach(() => {
+    runs += 1;
+    const url = engine === "Redis" ? server.url : `sqlite:${join(folder, `${runs}.sqlite`)}`;
+    configure({ url, prefix: `demo${runs}:` });
+  });
+  afterEach(() => close());
   afterAll(async () => {
-    await close();
     await server.stop();
     resetConfiguration();
   });

@@ -1,19 +1,28 @@
+import { join } from "node:path";
 import { RedisClient } from "bun";
-import { ensureRedisServer } from "../../test/support/redis-command.ts";
-import { RedisServer } from "../../test/support/redis-server.ts";
 
-/** The Redis that the demo works on, and how to leave nothing behind in it. */
-export interface DemoRedis {
+/** The store that the demo works on, and how to leave nothing behind in it. */
+export interface DemoStore {
   readonly url: string;
   remove(): Promise<void>;
 }
 
-/** The server at `url`, of which only the keys under `prefix` are used, or a private one without a URL. */
-export async function demoRedis(url: string | undefined, prefix: string): Promise<DemoRedis> {
-  if (url !== undefined) return { url, remove: () => removeKeys(url, prefix) };
-  ensureRedisServer();
-  const server = await RedisServer.start();
-  return { url: server.socketUrl, remove: () => server.stop() };
+/**
+ * The store at `url`, or without one the embedded engine with a file in `folder`, which goes with that
+ * folder. Of a Redis only the keys under `prefix` are used.
+ */
+export function demoStore({ url, prefix, folder }: DemoPlace): DemoStore {
+  const store = url ?? `sqlite:${join(folder, "jobs.sqlite")}`;
+  return {
+    url: store,
+    remove: store.startsWith("sqlite:") ? async () => {} : () => removeKeys(store, prefix),
+  };
+}
+
+interface DemoPlace {
+  readonly url: string | undefined;
+  readonly prefix: string;
+  readonly folder: string;
 }
 
 async function removeKeys(url: string, prefix: string): Promise<void> {
