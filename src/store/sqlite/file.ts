@@ -4,7 +4,7 @@ import { StoreFull, StoreUnavailable, StoreUnsuitable } from "../../foundation/e
 import { pause } from "../../foundation/time.ts";
 import { translated } from "./errors.ts";
 import { freeBytes, prepareFolder } from "./file-system.ts";
-import { isOurs, migrate, schemaVersion, versionOf } from "./schema.ts";
+import { identityOf, isOurs, migrate, schemaVersion, versionOf } from "./schema.ts";
 import { type Turns, threadTurns } from "./turns.ts";
 
 export interface FileOptions {
@@ -96,9 +96,9 @@ export class SqliteFile {
     return this.patiently(() => work(this.connection));
   }
 
-  /** Something that is another one when the path leads to another file. */
+  /** The path, and something that is another one when it leads to another file. */
   get identity(): string {
-    return this.use().identity;
+    return `${this.path} ${this.use().identity}`;
   }
 
   close(): void {
@@ -164,7 +164,7 @@ export class SqliteFile {
     const now = performance.now();
     if (this.opened !== undefined && now - this.checkedAt > identityCheckMs) {
       this.checkedAt = now;
-      if (identityOf(this.path) !== this.opened.identity) this.discard();
+      if (inodeOf(this.path) !== this.opened.inode) this.discard();
     }
     this.opened ??= this.open();
     return this.opened;
@@ -183,7 +183,7 @@ export class SqliteFile {
     let database: Database | undefined;
     try {
       database = new Database(this.path, constants.SQLITE_OPEN_READWRITE | constants.SQLITE_OPEN_CREATE);
-      const identity = identityOf(this.path);
+      const inode = inodeOf(this.path);
       database.run(`PRAGMA busy_timeout = ${this.isMain ? mainBusyMs : workerWaitMs}`);
       this.refuseForeign(database);
       database.run("PRAGMA journal_mode = WAL");
@@ -197,7 +197,7 @@ export class SqliteFile {
       this.checkedAt = performance.now();
       const begin = database.prepare("BEGIN IMMEDIATE");
       const commit = database.prepare("COMMIT");
-      return { database, identity, begin, commit };
+      return { database, inode, identity: identityOf(database), begin, commit };
     } catch (error) {
       database?.close();
       throw translated(error, this.path);
@@ -222,12 +222,14 @@ export class SqliteFile {
 
 interface Opened {
   readonly database: Database;
+  readonly inode: string;
   readonly identity: string;
   readonly begin: Statement;
   readonly commit: Statement;
 }
 
-function identityOf(path: string): string {
+/** No other file gets the number while this one is open. */
+function inodeOf(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
-  return found === undefined ? "" : `${path} ${found.dev}:${found.ino}`;
+  return found === undefined ? "" : `${found.dev}:${found.ino}`;
 }

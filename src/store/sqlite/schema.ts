@@ -84,6 +84,9 @@ const migrations: readonly string[] = [
   CREATE TABLE crashes (id TEXT PRIMARY KEY, count INTEGER NOT NULL, expires_at REAL NOT NULL) WITHOUT ROWID;
   CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
   INSERT INTO counters VALUES ('processed', 0), ('failed', 0);
+  -- One row: what tells this file from any other that ever was at its path.
+  CREATE TABLE file (identity TEXT NOT NULL);
+  INSERT INTO file VALUES (hex(randomblob(8)));
   `,
 ];
 
@@ -99,6 +102,11 @@ export function isOurs(database: Database): boolean {
   const found = database.query<{ application_id: number }, []>("PRAGMA application_id").get()?.application_id;
   if (found === applicationId) return true;
   return database.query("SELECT name FROM sqlite_schema LIMIT 1").get() === null;
+}
+
+/** What tells an up-to-date file from any other. */
+export function identityOf(database: Database): string {
+  return database.query<{ identity: string }, []>("SELECT identity FROM file").get()?.identity ?? "";
 }
 
 /** Brings the file to the present schema; other processes wait meanwhile, and find it done. */
