@@ -53,7 +53,11 @@ function whatHappened(how: Parameters<typeof whyItNeverListened>[0]): string {
 
 /** Bun puts a frame of code before an error's text and a stack behind it: the first line of the stack stays. */
 function gist(error: string): string {
-  const text = error.replace(/^[\s\S]*?\n\s*\^\s*\n/, "").replace(/^error: /, "");
-  const [first = "", ...rest] = text.trim().split(/\n\s*at /);
-  return rest[0] === undefined ? first : `${first} (at ${rest[0].trim()})`;
+  const lines = error.split("\n").filter((line) => !/^\s*(?:\d+ \||\^\s*$)/.test(line));
+  const [text = "", place] = lines
+    .join("\n")
+    .trim()
+    .split(/\n\s*at /);
+  const what = text.trim().replace(/^error: /, "");
+  return place === undefined ? what : `${what} (at ${place.trim()})`;
 }

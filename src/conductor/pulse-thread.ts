@@ -29,6 +29,7 @@ export class PulseThread {
   private thread: Thread<ToPulse, FromPulse> | undefined;
   private beating = Promise.withResolvers<void>();
   private isStopping = false;
+  private hasBeaten = false;
   private isDeclaredDead = false;
 
   constructor(options: PulseOptions) {
@@ -74,6 +75,7 @@ export class PulseThread {
     const { onSignal, onDeclaredDead, onRecovered } = this.options;
     switch (message.type) {
       case "beating":
+        this.hasBeaten = true;
         return this.beating.resolve();
       case "failed":
         return this.beating.reject(new SolidJobsError("PULSE", message.message));
@@ -94,7 +96,7 @@ export class PulseThread {
     const reason = end.neverListened ?? end.reason ?? "its thread ended";
     const problem = end.neverListened ?? `the heartbeat's thread died: ${reason}`;
     this.beating.reject(new SolidJobsError("PULSE", problem));
-    if (this.isStopping) return;
+    if (this.isStopping || !this.hasBeaten) return; // a start that fails is told to whoever started
     this.options.logger.error(`the heartbeat's thread died and is replaced: ${reason}`);
     await pause(200);
     if (!this.isStopping) await this.start().catch(() => {}); // told by the burial of the new one

@@ -16,6 +16,8 @@ export interface NodeProcessOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Instead of the command line's program. */
   readonly program?: string;
+  /** An executable, instead of Bun with a program. */
+  readonly executable?: string;
 }
 
 /** A node in a process of its own, through the command line; its log lines are kept as they come. */
@@ -27,8 +29,9 @@ export class NodeProcess {
   private readonly process: Subprocess<"ignore", "pipe", "pipe">;
 
   /** Does not wait for anything. */
-  constructor({ args, cwd, env, program: file = program }: NodeProcessOptions) {
-    this.process = Bun.spawn([process.execPath, file, ...args], {
+  constructor({ args, cwd, env, program: file = program, executable }: NodeProcessOptions) {
+    const command = executable === undefined ? [process.execPath, file] : [executable];
+    this.process = Bun.spawn([...command, ...args], {
       cwd,
       env: { ...process.env, ...env },
       stdin: "ignore",
