@@ -104,7 +104,7 @@ export class SqliteCatalog implements CatalogStore {
   }
 
   resume(channel: string): Promise<boolean> {
-    return this.write((statements) => statements.setPaused.run(0, channel, 1).changes === 1);
+    return this.writeReady((statements) => statements.setPaused.run(0, channel, 1).changes === 1);
   }
 
   // -------------------------------------------------------------------------------------- entries
@@ -144,7 +144,7 @@ export class SqliteCatalog implements CatalogStore {
 
   async requeue(set: EntrySet, locator: string): Promise<RequeueResult> {
     const meant = locatorFrom(locator);
-    return this.write((statements, now) => {
+    return this.writeReady((statements, now) => {
       const row = located(statements, set, meant);
       if (row === undefined) return "gone";
       return requeueRow(statements, row, now) ? "requeued" : "unreadable";
@@ -155,7 +155,7 @@ export class SqliteCatalog implements CatalogStore {
     set: EntrySet,
     { skip, most }: { readonly skip: number; readonly most: number },
   ): Promise<RequeueStep> {
-    return this.write((statements, now) => {
+    return this.writeReady((statements, now) => {
       const { from, count } = statements.sets[set];
       const rows = withinBytes(from.all(Math.min(most, entriesPerCall), skip), bytesMovedPerCall);
       const requeued = rows.filter((row) => requeueRow(statements, row, now)).length;
@@ -280,6 +280,13 @@ export class SqliteCatalog implements CatalogStore {
 
   private write<T>(work: (statements: CatalogStatements, now: number) => T): Promise<T> {
     return this.file.write((database) => work(this.statements(database), Date.now() / 1000));
+  }
+
+  /** As `write`, for what may make jobs ready: idle workers of this process are woken. */
+  private writeReady<T>(work: (statements: CatalogStatements, now: number) => T): Promise<T> {
+    return this.file.write((database) => work(this.statements(database), Date.now() / 1000), {
+      hasNews: () => true,
+    });
   }
 
   private statements(database: Database): CatalogStatements {

@@ -70,7 +70,8 @@ export class SqliteTransfer implements TransferStore {
   }
 
   add(place: TransferPlace, journal: string, entries: readonly JournaledEntry[]): Promise<number> {
-    return this.file.write((database) => {
+    const publishing = entries.reduce((bytes, entry) => bytes + entry.bytes.length, 0);
+    const add = (database: Database) => {
       database.run(journalTable);
       const insert = inserterFor(database, place);
       let added = 0;
@@ -86,7 +87,8 @@ export class SqliteTransfer implements TransferStore {
         added += 1;
       }
       return added;
-    });
+    };
+    return this.file.write(add, { publishing, hasNews: () => true });
   }
 
   journaled(journal: string, digests: readonly Uint8Array[]): Promise<readonly number[]> {
