@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { Database } from "bun:sqlite";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Catalog } from "../../src/catalog/catalog.ts";
 import { settingsFrom } from "../../src/config/resolve.ts";
@@ -37,29 +38,82 @@ export interface PublishSetup {
   readonly due?: Publication["due"];
 }
 
+export interface SiteOptions extends RedisServerOptions {
+  readonly engine?: SiteEngine;
+}
+
 const faultJobs = join(import.meta.dir, "fault-jobs.ts");
 
-/** One test's world: a private Redis, a folder, a ledger that jobs write to, the nodes it started. */
+/** Where a site's jobs are stored: on a Redis of its own, or in a file of its own. */
+export type SiteEngine = "redis" | "sqlite";
+
+/** For tests of what a node does on every engine. */
+export const siteEngines: readonly SiteEngine[] = ["redis", "sqlite"];
+
+/** One test's world: a private store, a folder, a ledger that jobs write to, the nodes it started. */
 export class Site implements AsyncDisposable {
   readonly folder: TemporaryFolder;
-  readonly redis: RedisServer;
+  readonly url: string;
   readonly settings: Settings;
   readonly store: Store;
   readonly catalog: Catalog;
   readonly nodes: NodeProcess[] = [];
   readonly ledger: string;
 
-  private constructor(redis: RedisServer) {
-    this.redis = redis;
+  private readonly server: RedisServer | undefined;
+
+  private constructor(server: RedisServer | undefined) {
+    this.server = server;
     this.folder = temporaryFolder();
     this.ledger = join(this.folder.path, "ledger");
-    this.settings = settingsFrom({ env: {}, given: { url: redis.url } });
+    this.url = server?.url ?? `sqlite:${join(this.folder.path, "store", "jobs.sqlite")}`;
+    this.settings = settingsFrom({ env: {}, given: { url: this.url } });
     this.store = storeFor(this.settings);
     this.catalog = new Catalog(this.settings);
   }
 
-  static async open(options: RedisServerOptions = {}): Promise<Site> {
-    return new Site(await RedisServer.start(options));
+  /** On Redis unless another engine is named. */
+  static async open({ engine = "redis", ...options }: SiteOptions = {}): Promise<Site> {
+    return new Site(engine === "redis" ? await RedisServer.start(options) : undefined);
+  }
+
+  get redis(): RedisServer {
+    if (this.server === undefined) throw new Error("this site has no Redis");
+    return this.server;
+  }
+
+  /** How often a node or thread is counted to have died while the job ran. */
+  async crashes(jobId: string): Promise<number> {
+    if (this.server !== undefined)
+      return Number(await this.server.send("GET", `solid_jobs:crashes:${jobId}`));
+    return this.rows<{ count: number }>("SELECT count FROM crashes WHERE id = ?", jobId)[0]?.count ?? 0;
+  }
+
+  /** Whether a node's workers may not reserve any more. */
+  async isClosedForReservations(node: NodeProcess): Promise<boolean> {
+    if (this.server !== undefined)
+      return (await this.server.send("EXISTS", `solid_jobs:node:${node.identity}:generations`)) === 0;
+    return this.rows("SELECT 1 FROM generations WHERE node = ?", node.identity).length === 0;
+  }
+
+  /** What the store holds of nodes: keys, or rows and files. */
+  async tracesOfNodes(): Promise<string[]> {
+    if (this.server !== undefined) return (await this.server.send("KEYS", "*node*")) as string[];
+    const tables = ["nodes", "generations", "claims", "running", "signals"];
+    const rows = tables.flatMap((table) =>
+      this.rows(`SELECT * FROM ${table}`).map((row) => JSON.stringify(row)),
+    );
+    const files = readdirSync(join(this.folder.path, "store")).filter((name) => name.includes("-node-"));
+    return [...rows, ...files];
+  }
+
+  private rows<T>(sql: string, ...values: string[]): T[] {
+    const database = new Database(this.url.slice("sqlite:".length), { readonly: true });
+    try {
+      return database.query<T, string[]>(sql).all(...values);
+    } finally {
+      database.close();
+    }
   }
 
   /**
@@ -81,9 +135,9 @@ export class Site implements AsyncDisposable {
   }
 
   /** Without waiting for its start. Retries come fast. */
-  spawn({ args = [], env = {}, modules = [faultJobs], url = this.redis.url }: NodeSetup = {}): NodeProcess {
+  spawn({ args = [], env = {}, modules = [faultJobs], url = this.url }: NodeSetup = {}): NodeProcess {
     const node = new NodeProcess({
-      args: ["-r", ...modules, "--redis-url", url, ...args],
+      args: ["-r", ...modules, "--url", url, ...args],
       cwd: this.folder.path,
       env: { ...this.environment, ...env },
     });
@@ -162,7 +216,7 @@ export class Site implements AsyncDisposable {
     }
     await this.catalog.close();
     await this.store.close();
-    await this.redis.stop();
+    await this.server?.stop();
     this.folder[Symbol.dispose]();
   }
 
