@@ -10,25 +10,23 @@ export interface MoveEnd {
 }
 
 /** A move that must not be, or that cannot be finished now. What was copied stays known to the next run. */
-export class MoveRefused extends SolidJobsError {
-  constructor(message: string) {
-    super("MOVE_REFUSED", message);
-  }
+export function moveRefused(message: string): SolidJobsError {
+  return new SolidJobsError("MOVE_REFUSED", message);
 }
 
-/** @throws MoveRefused when both ends are the same store, perhaps under two names */
+/** @throws SolidJobsError `MOVE_REFUSED` when both ends are the same store, perhaps under two names */
 export async function refuseSameStore(from: MoveEnd, to: MoveEnd, journal: string): Promise<void> {
   const probe = crypto.randomUUID();
   await to.transfer.setNote(journal, "probe", probe);
   const seen = await from.transfer.note(journal, "probe");
   await to.transfer.setNote(journal, "probe", undefined);
   if (seen !== probe) return;
-  throw new MoveRefused(
+  throw moveRefused(
     `expected two stores, ${from.transfer.identity} and ${to.transfer.identity} are the same one`,
   );
 }
 
-/** @throws MoveRefused when a node lives in a store, or jobs are held in the one they are to leave */
+/** @throws SolidJobsError `MOVE_REFUSED` when a node lives in a store, or jobs are held in the one they are to leave */
 export async function refuseBusyStores(from: MoveEnd, to: MoveEnd): Promise<void> {
   for (const { catalog } of [from, to]) await refuseLiveNodes(catalog);
   await refuseClaims(from.catalog);
@@ -37,7 +35,7 @@ export async function refuseBusyStores(from: MoveEnd, to: MoveEnd): Promise<void
 async function refuseLiveNodes(catalog: CatalogStore): Promise<void> {
   for await (const { identity, isLive } of itemsOf((cursor) => catalog.nodes(cursor))) {
     if (!isLive) continue;
-    throw new MoveRefused(
+    throw moveRefused(
       `the node ${identity} works on ${catalog.address}: stop all nodes of both stores before moving jobs`,
     );
   }
@@ -63,7 +61,7 @@ async function refuseClaims(catalog: CatalogStore): Promise<void> {
   }
   const [first] = holders;
   if (first === undefined) return;
-  throw new MoveRefused(
+  throw moveRefused(
     `${holders.size} claims of jobs are left in ${catalog.address}, such as that of ${first}: start a node on it ` +
       "and stop it again when it has recovered them (solid-jobs -r <modules> --url <the store>), then move",
   );

@@ -1,5 +1,5 @@
 import type { TransferPlace } from "../store/transfer-store.ts";
-import { type MoveEnd, MoveRefused, refuseBusyStores, refuseSameStore } from "./move-checks.ts";
+import { type MoveEnd, moveRefused, refuseBusyStores, refuseSameStore } from "./move-checks.ts";
 import { clearPlace, copyPlace, type PlaceMove } from "./move-place.ts";
 import { pagesOf } from "./pages.ts";
 
@@ -48,7 +48,7 @@ const roundsAtMost = 5;
  * Not copied: counters, crash counts, and what the Ruby member counts. Memory: about 100 bytes for each job
  * of the largest channel or set.
  *
- * @throws MoveRefused | StoreUnavailable | StoreFull | StoreError | the signal's reason
+ * @throws SolidJobsError `MOVE_REFUSED` | StoreUnavailable | StoreFull | StoreError | the signal's reason
  */
 export function moveJobs(options: MoveOptions): Promise<MoveReport> {
   return new Move(options).run();
@@ -90,7 +90,7 @@ class Move {
     if (finished === undefined) return;
     if (!this.options.isAgain) {
       const { identity } = this.from.transfer;
-      throw new MoveRefused(
+      throw moveRefused(
         `${identity} was copied here completely at ${finished}; a second copy would run its jobs twice. Delete ` +
           "the source yourself when you have seen that all is well, or copy again with --again",
       );
@@ -106,7 +106,7 @@ class Move {
       this.added += added;
       if (added === 0) return places;
       if (round === roundsAtMost) {
-        throw new MoveRefused(
+        throw moveRefused(
           `jobs are still published into ${this.from.catalog.address}: stop its publishers, then run this again; nothing is added twice`,
         );
       }
@@ -128,7 +128,7 @@ class Move {
       const { seen, added } = await copyPlace(this.placeMove(place, onPage));
       const grown = (await this.to.transfer.size(place)) - before;
       if (grown < added) {
-        throw new MoveRefused(
+        throw moveRefused(
           `${added} jobs were added to ${describe(place)} of ${this.to.catalog.address}, but it has grown by ${grown}: ` +
             "something else works on it; stop it and run this again",
         );
@@ -147,7 +147,7 @@ class Move {
     };
     for (const place of places.all) await clearPlace(this.placeMove(place, onPage));
     if (this.removed >= total) return;
-    throw new MoveRefused(
+    throw moveRefused(
       `${this.removed} of ${total} jobs were taken away from ${this.from.catalog.address}, the others have changed ` +
         "meanwhile: stop what works on it and run this again",
     );
@@ -231,7 +231,7 @@ interface Places {
 function refuseGarbledNames(names: Iterable<string>, address: string): void {
   for (const name of names) {
     if (!name.includes("\ufffd")) continue;
-    throw new MoveRefused(
+    throw moveRefused(
       `${address} has a channel whose name is not UTF-8 (it reads ${JSON.stringify(name)}): rename its key first`,
     );
   }

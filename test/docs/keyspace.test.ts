@@ -36,6 +36,8 @@ function keysOfTheClass(): string[] {
     keys.claimed(identity, "<executor>", 0).replace(/0$/, "<slot>"),
     keys.crashes("<id>"),
     keys.publication("<id>"),
+    keys.transfer("<journal>"),
+    keys.transferNotes("<journal>"),
   ];
 }
 

@@ -3,7 +3,6 @@ import packageFacts from "../../package.json" with { type: "json" };
 import { Consumer, Packing } from "../support/consumer.ts";
 import { codeBlocks, documentText, section } from "../support/markdown.ts";
 import { Program } from "../support/program.ts";
-import { RedisServer } from "../support/redis-server.ts";
 
 const readme = documentText("README.md");
 const firstTask = codeBlocks(section(readme, "## First task"));
@@ -13,15 +12,12 @@ const commands = firstTask
 
 let packing: Packing;
 let consumer: Consumer;
-let redis: RedisServer;
 
 beforeAll(async () => {
   packing = new Packing();
   consumer = await Consumer.create(await packing.pack("npm", "pack"));
-  redis = await RedisServer.start();
 }, 120_000);
 afterAll(async () => {
-  await redis?.stop();
   await consumer?.remove();
   packing?.remove();
 });
@@ -37,7 +33,6 @@ describe("the README's first task", () => {
   test("runs as it stands, in a clean folder", async () => {
     expect(commands).toEqual([
       `bun add ./solid-jobs-${packageFacts.version}.tgz`,
-      "export REDIS_URL=redis://localhost:6379",
       "bun publish.ts",
       "bunx solid-jobs -r ./jobs.ts",
     ]);
@@ -45,9 +40,9 @@ describe("the README's first task", () => {
       const name = /^\/\/ (\w+\.ts)\n/.exec(code)?.[1];
       if (language === "ts" && name !== undefined) await consumer.write(name, code);
     }
-    const [add = "", , publish = "", work = ""] = commands;
+    const [add = "", publish = "", work = ""] = commands;
     expect(await consumer.run(...add.split(" "))).toMatchObject({ exitCode: 0 });
-    const options = { cwd: consumer.folder, env: { REDIS_URL: redis.url } };
+    const options = { cwd: consumer.folder, env: { NODE_ENV: "", REDIS_URL: "", SOLID_JOBS_URL: "" } };
     const publisher = Program.start(publish.split(" "), options);
     expect(await publisher.exited).toBe(0);
     const node = Program.start(work.split(" "), options);
