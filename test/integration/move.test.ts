@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogHarness } from "../store/catalog/harness.ts";
 import { redisCatalogHarness } from "../store/redis/catalog-harness.ts";
@@ -146,6 +147,46 @@ describe("solid-jobs move", () => {
       await from.harness.close();
     }
   });
+
+  test("refuses what a killed node has left held, and moves it when a node has put it back", async () => {
+    const [from, to] = [await sqlite(), await redis()];
+    const jobs = folder.write(
+      "jobs.ts",
+      `import { Task } from ${JSON.stringify(import.meta.resolve("../../src/index.ts"))};
+      export class Wait extends Task {
+        static options = { channel: "held" };
+        async executeTask() { await new Promise((resolve) => this.signal.addEventListener("abort", resolve)); }
+      }`,
+    );
+    const startNode = (channel: string) =>
+      Bun.spawn(
+        [process.execPath, main, "-r", jobs, "-c", "1", "-t", "0", "--channel", channel, "--url", from.url],
+        { stdin: "ignore", stdout: "ignore", stderr: "inherit" },
+      );
+    const claims = async () => (await from.harness.catalog.survey()).nodes.length;
+    try {
+      await from.harness.push("held", ownEnvelope("job", "held").replace('"task":"Count"', '"task":"Wait"'));
+      const killed = startNode("held");
+      await until(async () => (await claims()) > 0, { what: "the job to be reserved" });
+      killed.kill("SIGKILL");
+      await killed.exited;
+      const args = ["--from", from.url, "--to", to.url, "--prefix", to.prefix];
+      expect((await run(...args)).stderr).toMatch(
+        /1 claims of jobs are left in sqlite:.*: start a node on it/,
+      );
+
+      const recovering = startNode("other");
+      await until(async () => (await claims()) === 0, { what: "the job to be put back" });
+      recovering.kill("SIGTERM");
+      expect(await recovering.exited).toBe(0);
+      expect(await run(...args)).toMatchObject({ stderr: "", exitCode: 0 });
+      expect(await to.harness.transfer.size({ state: "ready", channel: "held" })).toBe(1);
+    } finally {
+      await from.harness.close();
+      await to.harness.close();
+      rmSync(jobs);
+    }
+  }, 60_000);
 
   test("goes on after an interruption, which it answers with one line", async () => {
     const [from, to] = [await sqlite(), await redis()];
