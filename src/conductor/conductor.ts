@@ -204,17 +204,18 @@ export class Conductor implements Service {
     dead.hurry();
     void dead.stop(this.settings.timeout); // at once: its jobs run elsewhere
     try {
-      await this.replaceNode("declared dead");
+      await this.replaceNode("declared dead", dead);
     } catch (thrown) {
       if (this.stopping === undefined) await this.fail(toError(thrown));
     }
   }
 
   /** One change at a time. The modules are loaded first, so that a fault in one stops nothing. */
-  private replaceNode(reason: string): Promise<void> {
+  private replaceNode(reason: string, replaced?: Node): Promise<void> {
     const change = this.changing.then(async () => {
       await this.starting;
       if (this.stopping !== undefined) return;
+      if (replaced !== undefined && this.node !== replaced) return; // another change has done it
       const tasks = await this.loadTasks();
       await this.node?.stop(this.settings.timeout);
       this.logger.info(`beginning again: ${reason}`);

@@ -68,6 +68,7 @@ export class WorkerSeat {
   private deaths = 0;
   private count = 0;
   private hasGone = false;
+  private isReplacing = false;
   private readonly leaving = new AbortController();
 
   constructor(options: SeatOptions) {
@@ -237,8 +238,15 @@ export class WorkerSeat {
     }
   }
 
-  /** Until a new thread is ready. */
+  /** Until a new thread is ready. One that died between ready and go is found by both. */
   private async replace(): Promise<void> {
+    if (this.isReplacing) return;
+    this.isReplacing = true;
+    await this.startAnother();
+    this.isReplacing = false;
+  }
+
+  private async startAnother(): Promise<void> {
     const { logger, worker, onFatal } = this.options;
     let failures = 0;
     if (this.deaths > 1) await pause(this.delayMs, this.leaving.signal);

@@ -6,7 +6,7 @@ import { Site } from "../support/site.ts";
 
 test.concurrent("an outage longer than the ttl: nobody is judged dead for it, not even who comes back last", async () => {
   await using site = await Site.open();
-  const env = { SOLID_JOBS_TTL: "2" };
+  const env = { SOLID_JOBS_TTL: "3" };
   const nodes = await Promise.all([site.node({ env }), site.node({ env }), site.node({ env })]);
   const [first, , last] = nodes as [NodeProcess, NodeProcess, NodeProcess];
   const gate = `${site.folder.path}/gate`;
@@ -84,7 +84,7 @@ test.concurrent("two nodes that recover a dead one with many jobs take each of t
 
 test.concurrent("a node frozen beyond its ttl loses its jobs to others; thawed, it begins again with one warning", async () => {
   await using site = await Site.open();
-  const env = { SOLID_JOBS_TTL: "2" };
+  const env = { SOLID_JOBS_TTL: "3" };
   const frozen = await site.node({ env, args: ["-t", "1"] });
   const { identity } = frozen;
   const gate = `${site.folder.path}/gate`;
@@ -118,7 +118,7 @@ test.concurrent("a node inside an application whose main thread is blocked lives
   const application = site.module(
     "application.ts",
     `import { Conductor } from "solid-jobs";
-     const conductor = new Conductor({ require: [process.env.MODULE!], ttl: 2, concurrency: 1, timeout: 1 });
+     const conductor = new Conductor({ require: [process.env.MODULE!], ttl: 3, concurrency: 1, timeout: 1 });
      await conductor.start();
      console.log(JSON.stringify({ level: "info", message: "node started", identity: conductor.description.identity }));
      const endsAt = performance.now() + 20_000;
@@ -132,7 +132,7 @@ test.concurrent("a node inside an application whose main thread is blocked lives
      import { appendFileSync } from "node:fs";
      export class Counted extends Task { executeTask() { appendFileSync("counted", "x"); } }`,
   );
-  const judge = await site.node({ env: { SOLID_JOBS_TTL: "2" }, args: ["--channel", "other"] });
+  const judge = await site.node({ env: { SOLID_JOBS_TTL: "3" }, args: ["--channel", "other"] });
   await areSteady(site, [judge]);
   const env = { MODULE: module, SOLID_JOBS_REDIS_URL: site.redis.url };
   const blocked = await site.program(application, env).started();
@@ -142,6 +142,27 @@ test.concurrent("a node inside an application whose main thread is blocked lives
   await blocked.until("unblocked");
   expect(await blocked.exited).toBe(0);
   expect(blocked.count("declared dead") + judge.count("recovered a dead node")).toBe(0);
+});
+
+test.concurrent("a worker with free slots that a job holds for half a minute is replaced; its neighbours just move", async () => {
+  await using site = await Site.open();
+  const gate = `${site.folder.path}/gate`;
+  const node = await site.node({ args: ["-s", "3"] });
+  await site.publish("Hold", ["neighbour", gate], { maxFailures: 0 });
+  await site.noted("begun", "neighbour");
+  await site.publish("Spinning", ["a", gate]);
+  await node.until("a worker with free slots stands still");
+  site.folder.write("gate");
+  await site.noted("done", "a");
+  await site.noted("done", "neighbour");
+  await site.drained();
+  expect(
+    site
+      .notes("begun")
+      .map(({ key, attempt }) => `${key} ${attempt}`)
+      .sort(),
+  ).toEqual(["a 1", "a 2", "neighbour 1", "neighbour 1"]);
+  expect(await site.catalog.counters()).toMatchObject({ processed: 2, failed: 1, discarded: 0 });
 });
 
 test.concurrent("two nodes of one process do not take each other for its past", async () => {

@@ -26,6 +26,8 @@ export class Recoverer {
   private readonly options: RecovererOptions;
   private readonly duty: Duty;
   private judgedByAgeAt = Number.NEGATIVE_INFINITY;
+  /** Each is told once. */
+  private readonly stuck = new Set<string>();
   private scannedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RecovererOptions) {
@@ -86,16 +88,20 @@ export class Recoverer {
       const reply = await store.recover(request);
       if (reply.recovered.length > 0) onRecovered(reply.recovered);
       requeued += reply.recovered.length;
-      if (reply.state === "stuck")
+      if (reply.state === "stuck" && !this.stuck.has(request.identity)) {
+        this.stuck.add(request.identity);
         logger.error("jobs of a dead node cannot be put back: their channel's key is no list", {
           node: request.identity,
         });
-      if (reply.state === "done")
+      }
+      if (reply.state === "done") {
+        this.stuck.delete(request.identity);
         logger.warn("recovered a dead node", {
           node: request.identity,
           jobs: requeued,
           proof: request.isProven,
         });
+      }
       if (reply.state !== "more" || signal.aborted) return;
     }
   }
