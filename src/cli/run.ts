@@ -1,4 +1,3 @@
-import { isatty } from "node:tty";
 import type { Conductor } from "../conductor/conductor.ts";
 import type { LoadedTasks } from "../conductor/probe.ts";
 import type { Environment } from "../config/environment.ts";
@@ -44,7 +43,7 @@ export async function runSettings(settings: Settings, tasks?: LoadedTasks): Prom
   const conductor = new Conductor({ settings, logger, ...(tasks && { tasks }) });
   obeySignals(conductor);
   if (!(await hasStarted(conductor))) return conductor.finished;
-  announce(conductor.description, logger, settings.logLevel);
+  await announce(conductor.description, logger, settings.logLevel);
   const watcher = settings.watch ? watchModules(settings.require, conductor, logger) : undefined;
   try {
     return await conductor.finished;
@@ -64,8 +63,9 @@ async function hasStarted(conductor: Conductor): Promise<boolean> {
   }
 }
 
-function announce(description: NodeDescription, logger: Logger, level: string): void {
+async function announce(description: NodeDescription, logger: Logger, level: string): Promise<void> {
   const { tasks, channels, ...facts } = description;
+  const { isatty } = await import("node:tty"); // slow to load, and the workers run already
   if (!isatty(1)) logger.info("node started", { ...facts, channels, tasks });
   else if (level === "info" || level === "debug") lineWriter(1)(banner(description));
 }

@@ -1,12 +1,18 @@
-import { workerData } from "node:worker_threads";
 import { ConfigurationError } from "../foundation/errors.ts";
 import { isBundled } from "../task/bundled.ts";
 
 /** What a node's threads are told apart by from an application's own workers. */
-const threadMark = "solid-jobs.thread";
+const threadMark = "--solid-jobs-thread";
 
 /** Whether this thread was started by a node, which waits for it to take its role. */
-export const isNodeThread: boolean = !Bun.isMainThread && workerData === threadMark;
+export const isNodeThread: boolean = !Bun.isMainThread && isMarked();
+
+/** The mark is taken off: programs that a job starts may be given `execArgv`. */
+function isMarked(): boolean {
+  const place = process.execArgv.indexOf(threadMark);
+  if (place !== -1) process.execArgv.splice(place, 1);
+  return place !== -1;
+}
 
 let beginsInMain = false;
 
@@ -25,7 +31,10 @@ export function beginThreadsInMain(): void {
  */
 export function beginThread(): Worker {
   if (beginsInMain) {
-    return new Worker(Bun.main, { workerData: threadMark, argv: process.argv.slice(2) } as WorkerOptions);
+    return new Worker(Bun.main, {
+      execArgv: [...process.execArgv, threadMark],
+      argv: process.argv.slice(2),
+    } as WorkerOptions);
   }
   if (!isBundled()) return new Worker(new URL("./thread.ts", import.meta.url).href);
   throw new ConfigurationError(
