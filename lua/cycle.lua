@@ -16,7 +16,7 @@
 
 local nonce, prefix, node, executor = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local generation, at_most_once = ARGV[5], ARGV[6] == '1'
-local archive_limit, archive_retention, max_bytes = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local archive_limit, archive_retention, max_bytes = ARGV[7], ARGV[8], tonumber(ARGV[9])
 local claims_key = KEYS[1] .. ':claims'
 local list_base = KEYS[1] .. ':claimed:' .. executor .. '.'
 local retries_key, discarded_key, attempts_key = prefix .. 'retries', prefix .. 'discarded', prefix .. 'attempts'
@@ -29,10 +29,12 @@ local CJSON_BYTES, CJSON_BUDGET, ESCAPE_BYTES = 65536, 131072, 16384
 
 local time = call('TIME')
 local now_ms = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local now = fmt('%d.%06d', time[1], time[2])
+local now = time[1] .. '.' .. sub('00000' .. time[2], -6)
 
 local function kind(key) return call('TYPE', key).ok end
 local function failed(reply) return type(reply) == 'table' and reply.err or nil end
+-- Removes the payload of a slot. Returns whether there was one.
+local function removed(list) return type(pcall_redis('RPOP', list)) == 'string' end
 local function score_after(seconds)
   return fmt('%.6f', tonumber(time[1]) + tonumber(time[2]) / 1e6 + tonumber(seconds))
 end
@@ -52,18 +54,22 @@ end
 
 local refused, blocked = {}, {}
 local count = tonumber(next_arg())
-local settlements, fields = {}, {}
+local settlements, fields, list_of = {}, {}, {}
 for i = 1, count do
   settlements[i] = { slot = ARGV[at], token = ARGV[at + 1], outcome = ARGV[at + 2], id = ARGV[at + 3],
     delay = ARGV[at + 4], payload = ARGV[at + 5] }
   fields[i] = executor .. '.' .. ARGV[at]
+  list_of[ARGV[at]] = list_base .. ARGV[at]
   at = at + 6
 end
 
-local claims_kind = kind(claims_key)
-if claims_kind ~= 'none' and claims_kind ~= 'hash' then
-  return redis.error_reply('WRONGTYPE ' .. claims_key .. ' must be a hash, it is a ' .. claims_kind)
+local records
+if count > 0 then records = pcall_redis('HMGET', claims_key, unpack(fields)) else records = pcall_redis('HLEN', claims_key) end
+if failed(records) then
+  return redis.error_reply('WRONGTYPE ' .. claims_key .. ' must be a hash, it is a ' .. kind(claims_key))
 end
+-- Only the Ruby member writes it: where there is none, nothing is asked of it.
+local has_attempts = call('EXISTS', attempts_key) == 1
 
 local archived = 0
 local function archive(payload)
@@ -74,8 +80,8 @@ end
 -- Trims the archive by age and by number, a few more than were added, so that no call is long.
 local function trim_archive()
   if archived == 0 then return end
-  local old = call('ZCOUNT', discarded_key, '-inf', '(' .. (tonumber(time[1]) - archive_retention))
-  local surplus = math.min(math.max(old, call('ZCARD', discarded_key) - archive_limit), archived + 20)
+  local old = call('ZCOUNT', discarded_key, '-inf', '(' .. (tonumber(time[1]) - tonumber(archive_retention)))
+  local surplus = math.min(math.max(old, call('ZCARD', discarded_key) - tonumber(archive_limit)), archived + 20)
   if surplus > 0 then call('ZREMRANGEBYRANK', discarded_key, 0, surplus - 1) end
   archived = 0
 end
@@ -100,55 +106,47 @@ local function requeue(settlement, record)
     channel = is_json and type(claim) == 'table' and type(claim.channel) == 'string' and claim.channel
     if not channel then return 'its claim record names no channel' end
   end
-  return failed(pcall_redis('LMOVE', list_base .. settlement.slot, prefix .. 'channel:' .. channel, 'RIGHT', 'RIGHT'))
+  return failed(pcall_redis('LMOVE', list_of[settlement.slot], prefix .. 'channel:' .. channel, 'RIGHT', 'RIGHT'))
 end
 
+-- Slots that this call empties; their claims go at its end, unless new ones take their place.
+local settled, emptied = {}, {}
 if count > 0 then
-  local records = call('HMGET', claims_key, unpack(fields))
-  local lists, done_fields, done_ids, settled = {}, {}, {}, {}
+  local done_ids = {}
   local processed, failures = 0, 0
-  local function finish(settlement, field)
+  local function finish(settlement)
     settled[settlement.slot] = true
-    done_fields[#done_fields + 1] = field
-    if settlement.outcome ~= 'requeue' then done_ids[#done_ids + 1] = settlement.id end
-    if settlement.outcome == 'ack' then processed = processed + 1
-    elseif settlement.outcome ~= 'requeue' then failures = failures + 1 end
+    if settlement.outcome == 'requeue' then return end
+    emptied[settlement.slot] = true
+    done_ids[#done_ids + 1] = settlement.id
+    if settlement.outcome == 'ack' then processed = processed + 1 else failures = failures + 1 end
     if settlement.outcome == 'retry' then call('ZADD', retries_key, score_after(settlement.delay), settlement.payload)
     elseif settlement.outcome == 'archive' then archive(settlement.payload) end
   end
   for i, settlement in ipairs(settlements) do
     local record = records[i]
-    local is_unclaimed = settlement.token == ''
+    local is_unclaimed, is_requeue = settlement.token == '', settlement.outcome == 'requeue'
     local is_held
-    if is_unclaimed then is_held = settlement.outcome ~= 'requeue' -- at most once: the store has nothing to put back
-    else
-      is_held = record and not settled[settlement.slot] and find(record, '"claim_token":"' .. settlement.token .. '"', 1, true)
-        and kind(list_base .. settlement.slot) == 'list'
-    end
+    if is_unclaimed then is_held = not is_requeue -- at most once: the store has nothing to put back
+    else is_held = record and not settled[settlement.slot] and find(record, '"claim_token":"' .. settlement.token .. '"', 1, true) end
+    if is_held and is_requeue then is_held = kind(list_of[settlement.slot]) == 'list' end
+    local problem = is_held and (is_requeue and requeue(settlement, record) or target_problem(settlement)) or nil
+    if is_held and not problem and not is_unclaimed and not is_requeue then is_held = removed(list_of[settlement.slot]) end
     if not is_held then
       refused[#refused + 1] = i - 1
+    elseif problem then
+      blocked[#blocked + 1] = i - 1
+      blocked[#blocked + 1] = problem
+    elseif is_unclaimed then
+      -- Counted as processed when it was reserved; only where it goes is left.
+      if settlement.outcome == 'retry' then call('ZADD', retries_key, score_after(settlement.delay), settlement.payload)
+      elseif settlement.outcome == 'archive' then archive(settlement.payload) end
+      if settlement.outcome ~= 'ack' then failures = failures + 1 end
     else
-      local problem = target_problem(settlement)
-      if not problem and settlement.outcome == 'requeue' then problem = requeue(settlement, record) end
-      if problem then
-        blocked[#blocked + 1] = i - 1
-        blocked[#blocked + 1] = problem
-      elseif is_unclaimed then
-        -- Counted as processed when it was reserved; only where it goes is left.
-        if settlement.outcome == 'retry' then call('ZADD', retries_key, score_after(settlement.delay), settlement.payload)
-        elseif settlement.outcome == 'archive' then archive(settlement.payload) end
-        if settlement.outcome ~= 'ack' then failures = failures + 1 end
-      else
-        if settlement.outcome ~= 'requeue' then lists[#lists + 1] = list_base .. settlement.slot end
-        finish(settlement, fields[i])
-      end
+      finish(settlement)
     end
   end
-  if #lists > 0 then call('DEL', unpack(lists)) end
-  if #done_fields > 0 then
-    call('HDEL', claims_key, unpack(done_fields))
-    if #done_ids > 0 then pcall_redis('HDEL', attempts_key, unpack(done_ids)) end
-  end
+  if has_attempts and #done_ids > 0 then pcall_redis('HDEL', attempts_key, unpack(done_ids)) end
   trim_archive()
   if processed > 0 then pcall_redis('INCRBY', prefix .. 'metrics:processed', processed) end
   if failures > 0 then pcall_redis('INCRBY', prefix .. 'metrics:failed', failures) end
@@ -162,18 +160,26 @@ local is_current = pcall_redis('HGET', KEYS[1] .. ':generations', executor) == g
 local free, occupied_check = {}, {}
 for i = 1, tonumber(next_arg()) do free[i] = next_arg() end
 local function reply()
+  local done_fields = {}
+  for slot in pairs(settled) do done_fields[#done_fields + 1] = executor .. '.' .. slot end
+  if #done_fields > 0 then call('HDEL', claims_key, unpack(done_fields)) end
   return { nonce, now_ms, is_current and 1 or 0, strays, garbage_count, refused, blocked, held, broken, reserved }
 end
 if #free == 0 or not is_current then return reply() end
 
 -- A slot holds one payload at most. One that is called free but is not belongs to a claim its worker lost.
 if not at_most_once then
-  for i, slot in ipairs(free) do occupied_check[i] = list_base .. slot end
-  if call('EXISTS', unpack(occupied_check)) > 0 then
+  for _, slot in ipairs(free) do
+    if not emptied[slot] then
+      list_of[slot] = list_of[slot] or list_base .. slot
+      occupied_check[#occupied_check + 1] = list_of[slot]
+    end
+  end
+  if #occupied_check > 0 and call('EXISTS', unpack(occupied_check)) > 0 then
     strays = 1
     local empty = {}
-    for i, slot in ipairs(free) do
-      if call('EXISTS', occupied_check[i]) == 0 then empty[#empty + 1] = slot end
+    for _, slot in ipairs(free) do
+      if call('EXISTS', list_of[slot]) == 0 then empty[#empty + 1] = slot end
     end
     free = empty
   end
@@ -203,7 +209,7 @@ for i, channel in ipairs(channels) do
 end
 
 local taken_bytes, put_back, put_back_bytes, garbage_bytes, cjson_left, used = 0, 0, 0, 0, CJSON_BUDGET, 0
-local claim_fields, ids, barriers = {}, {}, {}
+local claim_channels, failure_counts, ids, barriers = {}, {}, {}, {}
 local is_full = false
 
 local function is_barred(barrier)
@@ -231,7 +237,8 @@ local function examine(payload)
   local id, barrier = match(payload, '^{"id":"([^"\\%c]+)","channel":"[^"\\%c]+","_solid_jobs_publication":"([^"\\%c]*)"')
   if id then
     local head = sub(payload, 1, find(payload, '"arguments":', 1, true) or 2048)
-    return id, barrier, tonumber(match(head, '"failure_count":(%d+)')) or 0
+    local from = find(head, '"failure_count":', 1, true)
+    return id, barrier, from and tonumber(match(head, '^%d+', from + 16)) or 0
   end
   if #payload > CJSON_BYTES then
     if not (find(payload, '^%s*{') and find(sub(payload, -64), '}%s*$')) then return nil, 'garbage' end
@@ -314,14 +321,11 @@ local function take(payload, channel, index)
   taken_bytes = taken_bytes + #payload
   ids[used] = id
   if not at_most_once then
-    call('RPUSH', list_base .. slot, payload)
-    claim_fields[#claim_fields + 1] = executor .. '.' .. slot
-    claim_fields[#claim_fields + 1] = { id = id, slot = slot, channel = channel.name, failure_count = failure_count }
+    call('RPUSH', list_of[slot], payload)
+    claim_channels[used], failure_counts[used] = channel, failure_count
   end
-  reserved[#reserved + 1] = tonumber(slot)
-  reserved[#reserved + 1] = index - 1
-  reserved[#reserved + 1] = 0
-  reserved[#reserved + 1] = payload
+  local last = used * 4
+  reserved[last - 3], reserved[last - 2], reserved[last - 1], reserved[last] = tonumber(slot), index - 1, 0, payload
   return true
 end
 
@@ -333,7 +337,10 @@ local function draw(index, limit)
   local key = prefix .. 'channel:' .. channel.name
   local before, back = used, {}
   while not channel.is_over and not is_full and used < #free and used - before < limit do
-    local chunk = math.min(#free - used, limit - (used - before), most, math.max(1, math.floor((max_bytes - taken_bytes) / largest)))
+    local chunk = most
+    if chunk > 1 then
+      chunk = math.min(#free - used, limit - (used - before), most, math.max(1, math.floor((max_bytes - taken_bytes) / largest)))
+    end
     local popped = pcall_redis('RPOP', key, chunk)
     if failed(popped) then
       stop_broken(index, popped.err)
@@ -369,21 +376,26 @@ for index, channel in ipairs(channels) do
 end
 
 if used > 0 then
-  local earlier = pcall_redis('HMGET', attempts_key, unpack(ids))
+  local earlier = has_attempts and pcall_redis('HMGET', attempts_key, unpack(ids)) or {}
   if failed(earlier) then earlier = {} end
+  local claim_fields = {}
+  local holder = '","node_id":"' .. node .. '","executor_id":"' .. executor .. '","channel":'
   for i = 1, used do
     local attempts = tonumber(earlier[i] or 0) or 0
-    reserved[(i - 1) * 4 + 3] = attempts
-    local claim = claim_fields[i * 2]
-    if claim then
-      claim_fields[i * 2] = '{"task_id":' .. cjson.encode(claim.id) .. ',"claim_token":"' .. nonce .. '.' .. claim.slot
-        .. '","node_id":"' .. node .. '","executor_id":"' .. executor .. '","channel":' .. cjson.encode(claim.channel)
-        .. ',"claimed_at":' .. now .. ',"attempt":' .. fmt('%d', math.max(claim.failure_count, attempts) + 1) .. '}'
+    reserved[i * 4 - 1] = attempts
+    local channel = claim_channels[i]
+    if channel then
+      channel.claim = channel.claim or holder .. cjson.encode(channel.name) .. ',"claimed_at":' .. now .. ',"attempt":'
+      local attempt = math.max(failure_counts[i], attempts) + 1
+      settled[free[i]] = nil
+      claim_fields[i * 2 - 1] = executor .. '.' .. free[i]
+      claim_fields[i * 2] = '{"task_id":' .. cjson.encode(ids[i]) .. ',"claim_token":"' .. nonce .. '.' .. free[i] .. channel.claim
+        .. (attempt == 1 and '1' or fmt('%d', attempt)) .. '}'
     end
   end
   if at_most_once then
     pcall_redis('INCRBY', prefix .. 'metrics:processed', used)
-    pcall_redis('HDEL', attempts_key, unpack(ids))
+    if has_attempts then pcall_redis('HDEL', attempts_key, unpack(ids)) end
   else
     call('HSET', claims_key, unpack(claim_fields))
   end
