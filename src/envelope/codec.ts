@@ -62,15 +62,11 @@ function envelopeFrom(record: Record<string, unknown>): Envelope {
     }
     return value;
   };
-  const optionalText = (name: string): string | undefined => {
-    const value = own(record, name);
-    return typeof value === "string" ? value : undefined;
-  };
-  const number = <D>(name: string, otherwise: D): number | D => {
+  const number = (name: string, otherwise: number): number => {
     const value = own(record, name);
     return typeof value === "number" ? value : otherwise;
   };
-  return withoutUndefined({
+  const envelope: Decoded = {
     id: text("id"),
     task: text("task"),
     arguments: argumentsFrom(own(record, "arguments")),
@@ -78,15 +74,22 @@ function envelopeFrom(record: Record<string, unknown>): Envelope {
     maxFailures: number(wireNames.maxFailures, 25),
     createdMs: number(wireNames.createdMs, 0),
     queuedMs: number(wireNames.queuedMs, 0),
-    retryWithin: number(wireNames.retryWithin, undefined),
-    retryChannel: optionalText(wireNames.retryChannel),
     failureCount: number(wireNames.failureCount, 0),
-    exceptionType: optionalText(wireNames.exceptionType),
-    exceptionMessage: optionalText(wireNames.exceptionMessage),
-    firstFailedMs: number(wireNames.firstFailedMs, undefined),
-    lastFailedMs: number(wireNames.lastFailedMs, undefined),
-  });
+  };
+  for (const name of optionalTexts) {
+    const value = own(record, wireNames[name]);
+    if (typeof value === "string") envelope[name] = value;
+  }
+  for (const name of optionalNumbers) {
+    const value = own(record, wireNames[name]);
+    if (typeof value === "number") envelope[name] = value;
+  }
+  return envelope;
 }
+
+type Decoded = { -readonly [Name in keyof Envelope]: Envelope[Name] };
+const optionalTexts = ["retryChannel", "exceptionType", "exceptionMessage"] as const;
+const optionalNumbers = ["retryWithin", "firstFailedMs", "lastFailedMs"] as const;
 
 function argumentsFrom(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
@@ -157,11 +160,6 @@ function insertBeforeArguments(kept: string[], added: string[]): string[] {
 
 function own(record: Record<string, unknown>, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined;
-}
-
-function withoutUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  for (const key of Object.keys(value) as (keyof T)[]) if (value[key] === undefined) delete value[key];
-  return value as { [K in keyof T]: Exclude<T[K], undefined> };
 }
 
 function describe(value: unknown): string {

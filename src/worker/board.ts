@@ -18,6 +18,8 @@ export class Board {
   private readonly cells: Int32Array;
   private readonly times: Float64Array;
   private readonly ids: Uint8Array;
+  /** Each slot's part of `ids`, from its first use. */
+  private readonly idPlaces: Uint8Array[] = [];
   private lastWoken = -1;
 
   private constructor(buffer: SharedArrayBuffer, workers: number, slots: number) {
@@ -158,7 +160,8 @@ export class Board {
 
   beginJob(worker: number, slot: number, job: { id: string; startedAtMs: number; deadlineMs: number }): void {
     const at = this.slotIndex(worker, slot);
-    const bytes = this.ids.subarray(at * idBytesPerSlot, (at + 1) * idBytesPerSlot);
+    this.idPlaces[at] ??= this.ids.subarray(at * idBytesPerSlot, (at + 1) * idBytesPerSlot);
+    const bytes = this.idPlaces[at];
     const { written } = encoder.encodeInto(job.id, bytes);
     if (written < idBytesPerSlot) bytes[written] = 0;
     this.times[at * 2 + 1] = job.deadlineMs;

@@ -17,7 +17,7 @@ export class Execution {
   /** The signal was aborted because the node stops: an error that follows is no failure of the job. */
   isInterrupted = false;
   private readonly baseLogger: Logger;
-  private readonly controller = new AbortController();
+  private abortController: AbortController | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private ownLogger: Logger | undefined;
 
@@ -39,6 +39,12 @@ export class Execution {
 
   get signal(): AbortSignal {
     return this.controller.signal;
+  }
+
+  /** Made when it is asked for: most jobs never look at their signal, and making it costs more than a no-op job. */
+  private get controller(): AbortController {
+    this.abortController ??= new AbortController();
+    return this.abortController;
   }
 
   get logger(): Logger {

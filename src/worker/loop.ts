@@ -199,13 +199,12 @@ export class WorkerLoop {
       );
     }
     for (const { channel, reason } of reply.broken) this.noteBroken(channel, reason);
-    const { user, system } = process.threadCpuUsage();
-    const cpuUs = user + system;
     if (this.with.settings.slots === 1) {
-      if (this.hint.isDue({ hasWork: reply.reserved.length > 0, cpuUs, nowMs: performance.now() }))
-        this.with.onSlotsHint();
+      const hasWork = reply.reserved.length > 0;
+      if (this.hint.isDue({ hasWork, cpuUs: threadCpuUs, nowMs: performance.now() })) this.with.onSlotsHint();
       return;
     }
+    const cpuUs = threadCpuUs();
     const cpuMs = (cpuUs - this.cpuSeenUs) / 1000;
     this.budget.observe({ reserved: reply.reserved.length, ended: this.endedSinceCycle, cpuMs });
     this.cpuSeenUs = cpuUs;
@@ -323,6 +322,12 @@ export class WorkerLoop {
     this.with.logger.info("the store answers again", { failures: this.failures });
     this.failures = 0;
   }
+}
+
+/** The CPU that this thread has used. */
+function threadCpuUs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return user + system;
 }
 
 /** A fault of the runtime itself: it ends the thread, which is replaced. */

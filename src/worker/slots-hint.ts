@@ -16,23 +16,29 @@ export class SlotsHint {
   private jobs = 0;
   private isGiven = false;
 
-  isDue({ hasWork, cpuUs, nowMs }: { hasWork: boolean; cpuUs: number; nowMs: number }): boolean {
+  /** @param cpuUs tells the thread's CPU so far; asking costs as much as much else of a cycle, so it is asked seldom */
+  isDue({ hasWork, cpuUs, nowMs }: { hasWork: boolean; cpuUs: () => number; nowMs: number }): boolean {
     if (this.isGiven) return false;
-    if (!hasWork || this.startedAtMs === 0) {
-      this.begin(cpuUs, nowMs, hasWork);
+    if (!hasWork) {
+      this.startedAtMs = 0;
+      return false;
+    }
+    if (this.startedAtMs === 0) {
+      this.begin(cpuUs(), nowMs);
       return false;
     }
     this.jobs += 1;
     const elapsedMs = nowMs - this.startedAtMs;
     if (elapsedMs < windowMs) return false;
-    const cpuShare = (cpuUs - this.startCpuUs) / 1000 / elapsedMs;
+    const cpuNowUs = cpuUs();
+    const cpuShare = (cpuNowUs - this.startCpuUs) / 1000 / elapsedMs;
     this.isGiven = this.jobs >= fewestJobs && elapsedMs / this.jobs > shortestJobMs && cpuShare < lowCpuShare;
-    this.begin(cpuUs, nowMs, true);
+    this.begin(cpuNowUs, nowMs);
     return this.isGiven;
   }
 
-  private begin(cpuUs: number, nowMs: number, hasWork: boolean): void {
-    this.startedAtMs = hasWork ? nowMs : 0;
+  private begin(cpuUs: number, nowMs: number): void {
+    this.startedAtMs = nowMs;
     this.startCpuUs = cpuUs;
     this.jobs = 0;
   }
