@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
 import {
   fileKey,
   longFlag,
@@ -54,6 +55,13 @@ describe("docs/configuration.md", () => {
   });
 });
 
+/** Of `bun build`. */
+const flagsOfBuild = [
+  ...(packageJson.scripts["build:cli"].match(/--[a-z-]+/g) ?? []),
+  "--no-compile-autoload-dotenv",
+  "--target",
+];
+
 describe("the documents name no", () => {
   const texts = documents.map((path) => [path] as const);
 
@@ -65,7 +73,7 @@ describe("the documents name no", () => {
 
   test.each(texts)("flag that neither the command nor Bun has: %s", (path) => {
     const known = [...flagsOf(filesOf("src/cli/*.ts")), "--help", "--version"];
-    const bun = ["--bun", "--hot", "--watch", "--env-file", "--no-install"];
+    const bun = ["--bun", "--hot", "--watch", "--env-file", "--no-install", ...flagsOfBuild];
     const text = documentText(path);
     const code = [...inlineCode(text), ...codeBlocks(text).map((block) => block.code)];
     const named = code.flatMap((piece) => piece.match(/(?<![\w-])--[a-z][a-z-]*/g) ?? []);
