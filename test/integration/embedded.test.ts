@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { NodeProcess } from "../support/node-process.ts";
 import { Site } from "../support/site.ts";
@@ -101,6 +102,23 @@ test("a process that is killed inside its transaction leaves nothing of it, and 
   expect(channels.map(({ name }) => name)).toEqual(["default"]);
   const report = await site.catalog.integrityCheck({ expectedIds: [id] });
   expect(report.isSound).toBe(true);
+});
+
+test("a node whose file is deleted begins again in the new one, and runs what is published there", async () => {
+  await using site = await Site.open({ engine });
+  const node = await site.node({ args: ["-c", "2"] });
+  const { identity } = node;
+  await site.publish("Quick", ["a"]);
+  await site.noted("done", "a");
+  const path = site.url.slice("sqlite:".length);
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
+  await site.publish("Quick", ["b"]);
+  await site.noted("done", "b");
+  const [stored] = await Array.fromAsync(site.catalog.nodes());
+  expect(stored?.identity).not.toBe(identity);
+  await site.drained();
+  expect(await node.stop()).toBe(0);
+  expect(await site.tracesOfNodes()).toEqual([]);
 });
 
 test("5,000 jobs over two processes of which one is killed and started again: every one ends once or twice, none is lost", async () => {

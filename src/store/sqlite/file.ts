@@ -73,8 +73,11 @@ export class SqliteFile {
    */
   async write<T>(work: (database: Database) => T, options: WriteOptions = {}): Promise<T> {
     const result = await this.patiently(async () => {
-      this.use();
-      if (options.publishing !== undefined) this.refuseWhenFull(options.publishing);
+      if (options.publishing !== undefined) {
+        this.checkedAt = Number.NEGATIVE_INFINITY; // a job must not go into a file that is no longer there
+        this.use();
+        this.refuseWhenFull(options.publishing);
+      }
       const { turns } = this;
       const isMyTurn = this.isMain ? await turns.takeAsync(workerWaitMs) : turns.take(workerWaitMs);
       try {
