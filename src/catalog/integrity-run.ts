@@ -12,7 +12,10 @@ export interface IntegrityOptions {
   readonly expectedIds?: Ids | undefined;
   /** The ids known to be done. */
   readonly ackedIds?: Ids | undefined;
-  /** Where the done ids are kept in the store: a set, list, sorted set or the fields of a hash. */
+  /**
+   * Where the done ids are kept in the store: a set, list, sorted set or the fields of a hash; on the embedded
+   * engine a table or view of one column in the same file.
+   */
   readonly ackedKey?: string | undefined;
   /** Ends the check between two pages with its reason. */
   readonly signal?: AbortSignal | undefined;

@@ -58,7 +58,10 @@ export interface CatalogStore {
   survey(cursor?: string): Promise<Survey>;
   /** Ids for which the Ruby member counts reservations. */
   attempts(cursor?: string): Promise<Page<string>>;
-  /** The ids in a user's own collection: a set, list, sorted set or the fields of a hash. */
+  /**
+   * The ids in a user's own collection: a set, list, sorted set or the fields of a hash; on SQLite a table or
+   * view of one column. One that does not exist holds none.
+   */
   ids(key: string, cursor?: string): Promise<Page<string>>;
 }
 
