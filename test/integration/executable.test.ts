@@ -23,7 +23,8 @@ let count = 0;
 beforeAll(async () => {
   site = new ExecutableSite();
   server = await RedisServer.start();
-});
+  await site.build(site.source("main.ts", main), "app");
+}, buildMs);
 afterAll(async () => {
   await server?.stop();
   site?.remove();
@@ -126,12 +127,12 @@ describe.each(Object.entries(variants))("an application's own executable, %s", (
 });
 
 describe("an application's own executable", () => {
-  const app = () => site.path("app-plain");
+  const app = () => site.path("app");
 
   test("has the flags of the CLI but for modules", async () => {
     const { status, stdout, stderr } = await site.run([app(), "--help"]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    expect(stdout).toStartWith("Usage: app-plain [options]\n");
+    expect(stdout).toStartWith("Usage: app [options]\n");
     expect(stdout).toContain("--concurrency");
     expect(stdout).not.toMatch(/--require|--watch/);
     expect((await site.run([app(), "--version"])).stdout).toBe(`${packageJson.version}\n`);
@@ -141,14 +142,14 @@ describe("an application's own executable", () => {
     [["-r", "./gone.ts"], {}, "this program has its tasks inside: expected no modules, got some from -r"],
     [["--watch"], {}, "this program has its tasks inside: expected no --watch"],
     [[], { SOLID_JOBS_WATCH: "true" }, "this program has its tasks inside: expected no --watch"],
-    [["--slot", "2"], {}, "unknown option '--slot' (did you mean --slots?) (see app-plain --help)"],
-    [["work"], {}, 'expected flags only, got "work": see app-plain --help'],
+    [["--slot", "2"], {}, "unknown option '--slot' (did you mean --slots?) (see app --help)"],
+    [["work"], {}, 'expected flags only, got "work": see app --help'],
     [["-s", "0"], {}, 'flag --slots: expected a whole number from 1 to 1000, got "0"'],
     [[], { NODE_ENV: "production" }, "no store URL, which NODE_ENV=production requires"],
   ])("refuses %j with %j", async (args, env, message) => {
     const { status, stdout, stderr } = await site.run([app(), ...args], env);
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
-    expect(stderr).toStartWith(`app-plain: ${message}`);
+    expect(stderr).toStartWith(`app: ${message}`);
     expect(stderr.trimEnd()).not.toContain("\n");
   });
 
@@ -238,7 +239,7 @@ describe("the compiled command", () => {
 
   behavesAsANode(
     () => ({ executable: command, args: ["-r", "jobs/tasks.ts"] }),
-    () => site.path("app-plain"),
+    () => site.path("app"),
   );
 
   const jobs = `
