@@ -25,6 +25,7 @@ import type { NodeSignal } from "../store.ts";
 import { locatorFrom, numberFrom, partsFrom, rowCursorFrom } from "./catalog-cursors.ts";
 import { bytesPerCall, entriesPerCall, entryPage, rowsWanted, storedEntry } from "./catalog-entries.ts";
 import { idsOf } from "./catalog-ids.ts";
+import { Remaining } from "./catalog-remaining.ts";
 import { type CatalogStatements, type EntryRow, prepareCatalog } from "./catalog-statements.ts";
 import {
   channelView,
@@ -50,11 +51,12 @@ const signalsKept = 16;
 
 /**
  * Inspection and administration of the embedded engine's file, on a connection of its own. Reading holds up
- * nobody; counting takes about 20 ms for each million jobs counted.
+ * nobody; counting takes about 0.2 s for each million jobs counted.
  */
 export class SqliteCatalog implements CatalogStore {
   readonly address: string;
   private readonly file: SqliteFile;
+  private readonly remaining = new Remaining();
   private prepared: { database: Database; statements: CatalogStatements } | undefined;
 
   /** Opens nothing: the first call does, and makes the file where there is none. */
@@ -160,7 +162,8 @@ export class SqliteCatalog implements CatalogStore {
       const rows = withinBytes(from.all(Math.min(most, entriesPerCall), skip), bytesMovedPerCall);
       const requeued = rows.filter((row) => requeueRow(statements, row, now)).length;
       const kept = rows.length - requeued;
-      return { requeued, kept, remaining: Math.max(0, (count.get()?.n ?? 0) - skip - kept) };
+      const stored = this.remaining.after(`requeue ${set}`, requeued, () => count.get()?.n ?? 0);
+      return { requeued, kept, remaining: Math.max(0, stored - skip - kept) };
     });
   }
 
@@ -170,7 +173,11 @@ export class SqliteCatalog implements CatalogStore {
       for (const { seq } of rows) statements.deleteJob.run(seq);
       return rows.length;
     });
-    return { removed, remaining: await this.read((statements) => sizeOf(statements, place)) };
+    const name = place.state === "ready" ? `purge ready ${place.channel}` : `purge ${place.state}`;
+    const remaining = await this.read((statements) =>
+      this.remaining.after(name, removed, () => sizeOf(statements, place)),
+    );
+    return { removed, remaining };
   }
 
   // -------------------------------------------------------------------------------------- nodes

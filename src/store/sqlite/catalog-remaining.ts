@@ -1,0 +1,26 @@
+/** A count that is older than this is taken anew. */
+const staleMs = 2000;
+
+/**
+ * How many entries are left after each step of a long change. Counting looks at every entry, so it is done at
+ * the first step, and at intervals for what others add or take meanwhile.
+ */
+export class Remaining {
+  private readonly counts = new Map<string, { readonly left: number; readonly countedAt: number }>();
+
+  /**
+   * @param gone entries that this step has taken away
+   * @param count how many there are now
+   */
+  after(place: string, gone: number, count: () => number): number {
+    const now = performance.now();
+    const earlier = this.counts.get(place);
+    const isUsable = earlier !== undefined && now - earlier.countedAt < staleMs && earlier.left > gone;
+    const next = isUsable
+      ? { left: earlier.left - gone, countedAt: earlier.countedAt }
+      : { left: count(), countedAt: now };
+    if (next.left === 0) this.counts.delete(place);
+    else this.counts.set(place, next);
+    return next.left;
+  }
+}
