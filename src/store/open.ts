@@ -1,33 +1,40 @@
 import type { Settings } from "../config/settings.ts";
 import type { CatalogStore } from "./catalog-store.ts";
-import { RedisCatalog } from "./redis/catalog.ts";
-import { RedisStore, type RedisStoreOptions } from "./redis/store.ts";
-import { RedisTransfer } from "./redis/transfer.ts";
-import { SqliteCatalog } from "./sqlite/catalog.ts";
-import { SqliteStore, type SqliteStoreOptions } from "./sqlite/store.ts";
-import { SqliteTransfer } from "./sqlite/transfer.ts";
+import type { RedisStoreOptions } from "./redis/store.ts";
+import type { SqliteStoreOptions } from "./sqlite/store.ts";
 import type { Store } from "./store.ts";
 import type { TransferStore } from "./transfer-store.ts";
 
+// Engines are loaded when they are asked for: every thread of a node pays over a MiB for those it does not use.
+
 /** The store that a URL names, not yet opened. */
 export function storeFor(settings: Settings): Store {
-  return isEmbedded(settings)
-    ? new SqliteStore(sqliteOptions(settings))
-    : new RedisStore(redisOptions(settings));
+  if (isEmbedded(settings)) {
+    const { SqliteStore } = require("./sqlite/store.ts") as typeof import("./sqlite/store.ts");
+    return new SqliteStore(sqliteOptions(settings));
+  }
+  const { RedisStore } = require("./redis/store.ts") as typeof import("./redis/store.ts");
+  return new RedisStore(redisOptions(settings));
 }
 
 /** Inspection and administration of the store that a URL names. It connects at its first call. */
 export function catalogStoreFor(settings: Settings): CatalogStore {
-  return isEmbedded(settings)
-    ? new SqliteCatalog(sqliteOptions(settings))
-    : new RedisCatalog(redisOptions(settings));
+  if (isEmbedded(settings)) {
+    const { SqliteCatalog } = require("./sqlite/catalog.ts") as typeof import("./sqlite/catalog.ts");
+    return new SqliteCatalog(sqliteOptions(settings));
+  }
+  const { RedisCatalog } = require("./redis/catalog.ts") as typeof import("./redis/catalog.ts");
+  return new RedisCatalog(redisOptions(settings));
 }
 
 /** The way in and out of the store that a URL names. It connects at its first call. */
 export function transferStoreFor(settings: Settings): TransferStore {
-  return isEmbedded(settings)
-    ? new SqliteTransfer(sqliteOptions(settings))
-    : new RedisTransfer(redisOptions(settings));
+  if (isEmbedded(settings)) {
+    const { SqliteTransfer } = require("./sqlite/transfer.ts") as typeof import("./sqlite/transfer.ts");
+    return new SqliteTransfer(sqliteOptions(settings));
+  }
+  const { RedisTransfer } = require("./redis/transfer.ts") as typeof import("./redis/transfer.ts");
+  return new RedisTransfer(redisOptions(settings));
 }
 
 function isEmbedded({ url }: Settings): boolean {

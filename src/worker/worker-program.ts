@@ -13,6 +13,7 @@ import { Board } from "./board.ts";
 import { ChannelPicker } from "./channel-order.ts";
 import { Executor } from "./executor.ts";
 import { Failing } from "./failing.ts";
+import { IdleCollector } from "./idle-collector.ts";
 import { WorkerLoop } from "./loop.ts";
 import type { FromWorker, ToWorker, WorkerInit } from "./messages.ts";
 import { RunningReport } from "./running-report.ts";
@@ -153,11 +154,13 @@ export class WorkerProgram {
 
   /** Turns the board's counter while the event loop turns, and says which jobs held it for long. */
   private watchLoop(): ReturnType<typeof setInterval> {
+    const idleCollector = new IdleCollector(this.board);
     let expectedAt = performance.now() + tickMs;
     return setInterval(() => {
       const lateMs = performance.now() - expectedAt;
       expectedAt = performance.now() + tickMs;
       this.board.tick(this.init.worker);
+      idleCollector.tick();
       const jobs = [...(this.parts?.executor.running.values() ?? [])].map(({ envelope }) => envelope.id);
       if (lateMs < heldMs || this.init.settings.slots === 1 || jobs.length === 0) return;
       this.logger.warn(

@@ -1,0 +1,22 @@
+import { expect, test } from "bun:test";
+import { IdleCollector } from "../../src/worker/idle-collector.ts";
+
+test("a thread collects once when the node has run out of work, and again only after more work", () => {
+  const board = { reservedCount: 0 };
+  let collections = 0;
+  const collector = new IdleCollector(board, () => {
+    collections += 1;
+  });
+  const afterTick = (reserved: number) => {
+    board.reservedCount = reserved;
+    collector.tick();
+    return collections;
+  };
+  expect(afterTick(0)).toBe(0);
+  expect(afterTick(5)).toBe(0);
+  expect(afterTick(9)).toBe(0);
+  expect(afterTick(9)).toBe(1);
+  expect(afterTick(9)).toBe(1);
+  expect(afterTick(10)).toBe(1);
+  expect(afterTick(10)).toBe(2);
+});
