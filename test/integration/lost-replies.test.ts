@@ -167,11 +167,15 @@ test("a cycle that the server executes long after its worker's end settles and r
   await site.until("the job's second run", async () => {
     return (await Bun.file(`${site.folder.path}/left`).text()) === "xx" && (await isEmpty(site));
   });
-  node.signal("SIGSTOP"); // nobody else reserves
+  node.signal("SIGSTOP");
   await site.publishMany("Counted", [["a"], ["b"]]);
   await late.release();
-  expect(await site.catalog.counters()).toMatchObject({ ready: 2, processed: 1, failed: 1 });
-  expect(await isEmpty(site)).toBe(true);
+  expect(await site.catalog.counters()).toMatchObject({ processed: 1, failed: 1 });
+  // The replacement may have a cycle of its own on the way and take one; the dead worker's cycle takes none.
+  const holders = (await Array.fromAsync(site.catalog.claims())).map(({ holder }) => holder);
+  expect(holders.filter((holder) => holder.startsWith("w0-1."))).toEqual([]);
+  const { ready } = await site.catalog.counters();
+  expect(ready + holders.length).toBe(2);
   node.signal("SIGCONT");
   await site.drained();
   expect([...(await Bun.file(`${site.folder.path}/counted`).text())].sort()).toEqual(["a", "b"]);
