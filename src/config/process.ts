@@ -2,6 +2,7 @@ import { ConfigurationError } from "../foundation/errors.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { GivenSettings } from "./given.ts";
 import { type HookLists, type Hooks, hookLists, hookNames } from "./hooks.ts";
+import { shown } from "./reading.ts";
 import { settingsFrom } from "./resolve.ts";
 import type { Settings } from "./settings.ts";
 import { fromCode } from "./sources.ts";
@@ -35,6 +36,7 @@ const publisherSettings = ["maxFailures", "payloadLimit", "publishDeadline", "on
  * @throws ConfigurationError for an unknown key or a bad value; nothing is changed then
  */
 export function configure(configuration: Configuration): void {
+  refuseNonObject(configuration);
   const slot = processSlot();
   const present = Object.entries(configuration).filter(([, value]) => value !== undefined);
   const isHook = ([name]: [string, unknown]) => (hookNames as readonly string[]).includes(name);
@@ -90,6 +92,11 @@ function processSlot(): Slot {
     resolved: undefined,
   };
   return holder[slotKey];
+}
+
+function refuseNonObject(configuration: unknown): void {
+  if (typeof configuration === "object" && configuration !== null && !Array.isArray(configuration)) return;
+  throw new ConfigurationError(`configure: expected an object of settings, got ${shown(configuration)}`);
 }
 
 function refuseStrangers(names: readonly string[]): void {

@@ -42,5 +42,8 @@ export const wireNames = {
 /** The field that names the publication barrier of an envelope; `"-"` when it has none. */
 export const publicationField = "_solid_jobs_publication";
 
+/** `exception_type` is cut at this many bytes: an error's name is any text that a job gives it. */
+export const maxExceptionTypeBytes = 255;
+
 /** `exception_message` is cut at this many bytes (protocol, section 1). */
 export const maxExceptionMessageBytes = 1024;

@@ -1,9 +1,18 @@
 import type { Revision } from "../envelope/codec.ts";
-import { type Envelope, maxExceptionMessageBytes } from "../envelope/envelope.ts";
+import { type Envelope, maxExceptionMessageBytes, maxExceptionTypeBytes } from "../envelope/envelope.ts";
 import { type BackoffSettings, backoffSeconds } from "./backoff.ts";
 
 /** What a task's own `retryDelay` may answer: seconds, an end, or nothing for the default backoff. */
 export type RetryDecision = number | "drop" | "archive" | undefined;
+
+/** The longest delay that a task may ask for, in seconds: the stores keep no later time. */
+export const longestRetryDelay = 1e11;
+
+/** Whether a task's `retryDelay` answered something that can be carried out. */
+export function isRetryDecision(answer: unknown): answer is RetryDecision {
+  if (typeof answer === "number") return answer >= 0 && answer <= longestRetryDelay;
+  return answer === undefined || answer === "drop" || answer === "archive";
+}
 
 /** Where a failed job goes. `revision` are the envelope's changed fields, by their wire names. */
 export type FailureOutcome =
@@ -30,7 +39,7 @@ export function failureOutcome(
   const firstFailedMs = job.firstFailedMs ?? nowMs;
   const revision: Revision = {
     failure_count: failureCount,
-    exception_type: error.name,
+    exception_type: cutToBytes(error.name, maxExceptionTypeBytes),
     exception_message: cutToBytes(error.message, maxExceptionMessageBytes),
     first_failed_ms: firstFailedMs,
     last_failed_ms: nowMs,

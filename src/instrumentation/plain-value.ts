@@ -1,9 +1,11 @@
 const maxDepth = 6;
 const maxEntries = 100;
+/** A message that holds a whole response body must not fill the disk, once for each attempt. */
+const maxCharacters = 16_384;
 
 /**
  * `value` as something that JSON can always carry. Errors keep name, message, code, stack and cause; what
- * has no JSON form becomes a text in brackets. Never throws, whatever getters and proxies do.
+ * has no JSON form becomes a text in brackets; long texts and lists are cut. Never throws, whatever getters and proxies do.
  */
 export function plainValue(value: unknown): unknown {
   return plain(value, []);
@@ -19,6 +21,8 @@ function plain(value: unknown, ancestors: readonly object[]): unknown {
 
 function plainUnguarded(value: unknown, ancestors: readonly object[]): unknown {
   switch (typeof value) {
+    case "string":
+      return shortText(value);
     case "bigint":
       return `${value}`;
     case "number":
@@ -72,6 +76,11 @@ function plainProperty(value: object, key: string, inner: (value: unknown) => un
   } catch (error) {
     return `[cannot be shown: ${messageOf(error)}]`;
   }
+}
+
+function shortText(text: string): string {
+  if (text.length <= maxCharacters) return text;
+  return `${text.slice(0, maxCharacters)}... [${text.length - maxCharacters} more characters]`;
 }
 
 function shortened(list: unknown[]): unknown[] {

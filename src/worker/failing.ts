@@ -1,9 +1,16 @@
 import type { ErrorContext, ErrorHandler } from "../config/hooks.ts";
+import { shown } from "../config/reading.ts";
 import type { Settings } from "../config/settings.ts";
 import { type Revision, reviseBytes, reviseEnvelope } from "../envelope/codec.ts";
 import type { Envelope } from "../envelope/envelope.ts";
 import { undecodableEnvelope } from "../envelope/undecodable.ts";
-import { type FailureOutcome, failureOutcome, type RetryDecision } from "../failure/outcome.ts";
+import {
+  type FailureOutcome,
+  failureOutcome,
+  isRetryDecision,
+  longestRetryDelay,
+  type RetryDecision,
+} from "../failure/outcome.ts";
 import { toError } from "../foundation/errors.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import type { Reservation, SettlementOutcome } from "../store/store.ts";
@@ -70,10 +77,9 @@ export class Failing {
     const answer = await this.guarded(`${envelope.task}.retryDelay`, () =>
       taskClass.retryDelay?.(envelope.failureCount + 1, error, envelope),
     );
-    if (answer === undefined || answer === "drop" || answer === "archive") return answer;
-    if (typeof answer === "number" && Number.isFinite(answer) && answer >= 0) return answer;
+    if (isRetryDecision(answer)) return answer;
     this.with.logger.error(
-      `${envelope.task}.retryDelay must return seconds of at least 0, "drop", "archive" or undefined, got ${Bun.inspect(answer)}; the default backoff is used`,
+      `${envelope.task}.retryDelay must return seconds from 0 to ${longestRetryDelay}, "drop", "archive" or undefined, got ${shown(answer)}; the default backoff is used`,
     );
     return undefined;
   }

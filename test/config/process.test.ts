@@ -65,6 +65,17 @@ describe("configure", () => {
     expect(processConfiguration()).toBe(before);
   });
 
+  test.each([[null], [undefined], [5], ["slots=2"], [[]]])(
+    "refuses %p, which is no object of settings",
+    (configuration) => {
+      const before = processConfiguration();
+      expect(() => configure(configuration as object)).toThrow(
+        "configure: expected an object of settings, got",
+      );
+      expect(processConfiguration()).toBe(before);
+    },
+  );
+
   test("is shared by a second copy of the module", async () => {
     using folder = temporaryFolder();
     const original = Bun.fileURLToPath(import.meta.resolve("../../src/config/process.ts"));

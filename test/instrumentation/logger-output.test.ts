@@ -30,6 +30,14 @@ describe("a log line for machines", () => {
     ]);
   });
 
+  test("cuts texts of more than 16,384 characters and says so", () => {
+    const error = new Error("m".repeat(20_000));
+    expect(logged({ body: "b".repeat(16_384) }).body).toHaveLength(16_384);
+    expect(logged({ error }).error).toMatchObject({
+      message: `${"m".repeat(16_384)}... [3616 more characters]`,
+    });
+  });
+
   test("keeps a field named like one of its own", () => {
     expect(logged({ time: 1, level: 2, message: 3, __proto__x: 4 })).toMatchObject({
       level: "info",

@@ -123,3 +123,39 @@ test("a recovered job is told to an instrumenter of the node that took it back",
   await node.until("recovered a dead node");
   await site.until("the event", () => of(site, "other").includes("job.recovered"));
 });
+
+test("errors and decisions that make no sense fail their own job only, and its neighbours go on", async () => {
+  await using site = await Site.open();
+  const odd = `
+    import { Task } from "solid-jobs";
+    const throwing = { get() { throw new Error("a getter that throws"); } };
+    export class Odd extends Task {
+      static options = { maxFailures: 0 };
+      async executeTask(kind: string) {
+        const error = new Error("x");
+        if (kind === "message") Object.assign(error, { message: { status: 500 } });
+        if (kind === "getter") Object.defineProperty(error, "message", throwing);
+        if (kind === "proxy") throw new Proxy(error, throwing);
+        throw error;
+      }
+    }
+    export class Later extends Task {
+      executeTask() { throw new Error("x"); }
+      static retryDelay = () => 1e300;
+    }
+    export class Neighbour extends Task {
+      async executeTask() { await Bun.sleep(300); }
+    }`;
+  const node = await site.node({ modules: [site.module("odd.ts", odd)], args: ["-c", "1", "-s", "10"] });
+  await site.publish("Neighbour", [], { id: "neighbour" });
+  for (const kind of ["message", "getter", "proxy"])
+    await site.publish("Odd", [kind], { id: kind, maxFailures: 0 });
+  await site.publish("Later", [], { id: "later", maxFailures: 1 });
+  await site.drained();
+  expect(await site.catalog.counters()).toMatchObject({ processed: 1, discarded: 4 });
+  expect(await node.stop()).toBe(0);
+  expect(node.count("a worker's thread died")).toBe(0);
+  expect(node.count("Later.retryDelay must return seconds from 0")).toBe(2);
+  const stored = await site.catalog.discarded.locate("message");
+  expect(stored?.envelope?.exceptionMessage).toContain("500");
+});
