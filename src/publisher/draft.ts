@@ -1,7 +1,9 @@
+import { channelNameProblem } from "../config/channel.ts";
+import { shown } from "../config/reading.ts";
 import type { Settings } from "../config/settings.ts";
 import { argumentsJson } from "../envelope/arguments.ts";
 import { encodeEnvelope } from "../envelope/codec.ts";
-import { ArgumentsError, PayloadTooLarge } from "../foundation/errors.ts";
+import { ArgumentsError, ConfigurationError, PayloadTooLarge } from "../foundation/errors.ts";
 import { newJobId } from "../foundation/ids.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import type { PublishContext } from "../interceptor/contexts.ts";
@@ -26,6 +28,7 @@ export interface PublicationRequest {
 /** One job between the request and the store: what interceptors see and may change. */
 export interface Draft {
   readonly request: PublicationRequest;
+  readonly id: string;
   readonly context: PublishContext;
   readonly nowMs: number;
   /** The context's due time as it was given to the interceptors. */
@@ -34,14 +37,33 @@ export interface Draft {
 
 export function newDraft(request: PublicationRequest, args: readonly unknown[], nowMs: number): Draft {
   const offeredDue = request.due === undefined ? undefined : dueDate(request.due, nowMs);
+  const id = request.id ?? newJobId();
   const context: PublishContext = {
     task: request.task,
     arguments: args as unknown[],
     channel: request.channel,
-    id: request.id ?? newJobId(),
+    id,
   };
   if (offeredDue !== undefined) context.due = offeredDue;
-  return { request, context, nowMs, offeredDue };
+  return { request, id, context, nowMs, offeredDue };
+}
+
+/** What an interceptor may have put in place of what was checked when the job was asked for. */
+function refuseSpoilt({ request, id, context }: Draft): void {
+  if (context.channel !== request.channel) {
+    const problem = channelNameProblem(context.channel);
+    if (problem !== undefined) throw spoilt(request, problem);
+  }
+  if (context.id !== id) throw spoilt(request, `a job's id cannot be changed, got ${shown(context.id)}`);
+  if (!Array.isArray(context.arguments)) {
+    throw spoilt(request, `the arguments must be a list, got ${shown(context.arguments)}`);
+  }
+}
+
+function spoilt({ task }: PublicationRequest, problem: string): ConfigurationError {
+  return new ConfigurationError(
+    `a publish interceptor spoilt a job of ${task}: ${problem}. Nothing was published.`,
+  );
 }
 
 /** Seconds from now stay seconds from the store's now, unless an interceptor named another time. */
@@ -66,6 +88,7 @@ export class Encoder {
    */
   encode(draft: Draft, barrier?: string, index?: number): Publication & { readonly bytes: number } {
     const { request, context, nowMs } = draft;
+    refuseSpoilt(draft);
     const payload = encodeEnvelope({
       id: context.id,
       task: request.task,

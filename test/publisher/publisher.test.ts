@@ -201,6 +201,31 @@ describe("publish interceptors", () => {
     expect(await failureOf(throwing.publisher.publishMany(request, numbered(3)))).toBeInstanceOf(RangeError);
     expect(throwing.store.batches).toEqual([]);
   });
+
+  test("that forget to await next do not hide the id", async () => {
+    const { store, publisher } = publishing({ interceptors: [(_context, next) => void next()] });
+    expect(await publisher.publish({ ...request, id: "kept" }, [1])).toBe("kept");
+    expect(await publisher.publishMany(request, numbered(2))).toHaveLength(2);
+    expect(store.publications).toHaveLength(3);
+  });
+
+  test.each([
+    [{ channel: "" }, "a channel's name must not be empty"],
+    [{ channel: 5 }, "a channel's name must be text, got 5"],
+    [{ arguments: { a: 1 } }, "the arguments must be a list, got an object"],
+    [{ arguments: undefined }, "the arguments must be a list, got undefined"],
+    [{ id: 7 }, "a job's id cannot be changed, got 7"],
+  ])("that put in %p are told what is wrong, and nothing is stored", async (change, problem) => {
+    const spoiling: PublishInterceptor = (context, next) => {
+      Object.assign(context, change);
+      return next();
+    };
+    const { store, publisher } = publishing({ interceptors: [spoiling] });
+    const expected = `a publish interceptor spoilt a job of Mail: ${problem}. Nothing was published.`;
+    expect((await failureOf(publisher.publish(request, [1]))).message).toBe(expected);
+    expect((await failureOf(publisher.publishMany(request, [[1]]))).message).toBe(expected);
+    expect(store.batches).toEqual([]);
+  });
 });
 
 describe("publishing many jobs", () => {
