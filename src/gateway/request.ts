@@ -17,6 +17,8 @@ export interface Request {
 
 /** A line that is no request, or one that the gateway does not carry. Nothing was sent to Redis. */
 export class RefusedRequest extends SolidJobsError {
+  override readonly name = "RefusedRequest";
+
   constructor(message: string, options?: { cause?: unknown; code?: string }) {
     super(options?.code ?? "REFUSED_REQUEST", message, options);
   }
