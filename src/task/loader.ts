@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { ConfigurationError } from "../foundation/errors.ts";
+import { ConfigurationError, toError } from "../foundation/errors.ts";
 import { extendsTask, isConcreteTask } from "./brand.ts";
 import { type RegisteredTask, registerTasks, type TaskRegistration } from "./registry.ts";
 
@@ -43,8 +43,18 @@ async function importModule(file: string): Promise<Record<string, unknown>> {
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0)
     return error.errors.map(reasonOf).join("; ");
-  if (error instanceof Error)
-    return error.name === "Error" ? error.message : `${error.name}: ${error.message}`;
-  const message = (error as { message?: unknown } | null)?.message;
-  return typeof message === "string" ? message : String(error);
+  const { name, message } = toError(error);
+  const reason = name === "Error" ? message : `${name}: ${message}`;
+  const place = placeOf(error);
+  return place === undefined ? reason : `${reason} (at ${place})`;
+}
+
+/** Where a mistake stands by the bundler's own words, else where the error was made; a module may be far from `file`. */
+function placeOf(error: unknown): string | undefined {
+  const { position, stack } = Object(error) as {
+    position?: { file?: string; line?: number; column?: number } | null;
+    stack?: unknown;
+  };
+  if (position?.file) return `${position.file}:${position.line}:${position.column}`;
+  return typeof stack === "string" ? /^\s+at (?:[^/]*\()?(\/.+?:\d+:\d+)\)?$/m.exec(stack)?.[1] : undefined;
 }

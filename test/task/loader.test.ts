@@ -41,14 +41,23 @@ describe("the loader", () => {
     expect(tasks[0]!.origin).toBe(file);
   });
 
-  test("refuses a module that throws, with the file and the reason", async () => {
-    const file = moduleWith(`throw new TypeError("no database");`);
-    expect(await refusal(file)).toBe(`${file} does not load: TypeError: no database`);
+  test("refuses a module that throws, with the file, the reason and the place", async () => {
+    const file = moduleWith(`export const first = 1;\nthrow new TypeError("no database");`);
+    const expected = `${file} does not load: TypeError: no database (at ${file}:3:`;
+    expect(await refusal(file)).toStartWith(expected);
   });
 
-  test("refuses a module with a mistake in its syntax", async () => {
-    const file = moduleWith("export class {{{");
-    expect(await refusal(file)).toStartWith(`${file} does not load: `);
+  test("refuses a module with a mistake in its syntax, also in what it imports, with the place", async () => {
+    const broken = moduleWith("export const fine = 1;\nexport class {{{");
+    expect(await refusal(broken)).toMatch(`(at ${broken}:3:`);
+    const importing = moduleWith(`import ${JSON.stringify(broken)};`);
+    expect(await refusal(importing)).toStartWith(`${importing} does not load: `);
+    expect(await refusal(importing)).toMatch(`(at ${broken}:3:`);
+  });
+
+  test("refuses a module that throws what is no error", async () => {
+    const file = moduleWith(`throw "out of paper";`);
+    expect(await refusal(file)).toBe(`${file} does not load: out of paper`);
   });
 
   test("refuses a file that is not there", async () => {
