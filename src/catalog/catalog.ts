@@ -1,6 +1,5 @@
 import type { GivenSettings } from "../config/given.ts";
 import { processSettings } from "../config/process.ts";
-import { settingsFrom } from "../config/resolve.ts";
 import type {
   CatalogStore,
   ChannelView,
@@ -15,7 +14,7 @@ import { type BulkOptions, type PurgeResult, purge } from "./bulk.ts";
 import { CatalogSet } from "./catalog-set.ts";
 import { type CatalogEntry, catalogEntry } from "./entry.ts";
 import type { IntegrityReport } from "./integrity-report.ts";
-import { checkIntegrity, type IntegrityOptions } from "./integrity-run.ts";
+import type { IntegrityOptions } from "./integrity-run.ts";
 import { type JobLocation, locate } from "./locate.ts";
 import { itemsOf } from "./pages.ts";
 
@@ -28,6 +27,10 @@ export interface WalkControl {
   /** Ends an iteration between two pages with its reason. */
   readonly signal?: AbortSignal;
 }
+
+// Loaded when they are asked for: every thread that imports the library names this class.
+const resolving = () => require("../config/resolve.ts") as typeof import("../config/resolve.ts");
+const integrity = () => require("./integrity-run.ts") as typeof import("./integrity-run.ts");
 
 /**
  * Inspection and administration of a store: what is in it, and what an operator may do with it. It works
@@ -53,7 +56,9 @@ export class Catalog {
   constructor(settings?: GivenSettings, store?: CatalogStore) {
     this.store =
       store ??
-      catalogStoreFor(settings === undefined ? processSettings() : settingsFrom({ given: settings }));
+      catalogStoreFor(
+        settings === undefined ? processSettings() : resolving().settingsFrom({ given: settings }),
+      );
     this.planned = new CatalogSet(this.store, "planned");
     this.retrying = new CatalogSet(this.store, "retrying");
     this.discarded = new CatalogSet(this.store, "discarded");
@@ -141,7 +146,7 @@ export class Catalog {
 
   /** See `integrityCheck`. */
   integrityCheck(options: IntegrityOptions = {}): Promise<IntegrityReport> {
-    return checkIntegrity(this.store, options);
+    return integrity().checkIntegrity(this.store, options);
   }
 
   /** Ends the connection. May be called twice. */

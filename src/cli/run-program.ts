@@ -8,7 +8,6 @@ import { ConfigurationError } from "../foundation/errors.ts";
 import { lineWriter } from "../instrumentation/line-writer.ts";
 import { type RegisteredTask, registerTasks } from "../task/registry.ts";
 import type { TaskClass } from "../task/types.ts";
-import { complaint } from "./complaint.ts";
 
 /** Settings and hooks are as for `configure`; flags and the environment's variables win over them as usual. */
 export interface RunOptions extends Omit<Configuration, "require" | "watch"> {
@@ -40,6 +39,7 @@ export async function run(options: RunOptions): Promise<never> {
     const { runExecutable } = await import("./executable.ts"); // threads do without the command line
     process.exit(await runExecutable({ name, args: options.args ?? process.argv.slice(2), tasks }));
   } catch (error) {
+    const { complaint } = await import("./complaint.ts");
     lineWriter(2)(complaint(error, name));
     process.exit(1);
   }

@@ -1,6 +1,5 @@
 import type { GivenSettings } from "../config/given.ts";
 import { processConfiguration } from "../config/process.ts";
-import { settingsFrom } from "../config/resolve.ts";
 import type { ChannelWeight, Settings } from "../config/settings.ts";
 import { SolidJobsError, StoreUnavailable, toError } from "../foundation/errors.ts";
 import type { Service } from "../foundation/service.ts";
@@ -9,9 +8,14 @@ import type { Logger } from "../instrumentation/logger.ts";
 import { createLogger } from "../instrumentation/logger-output.ts";
 import { storeFor } from "../store/open.ts";
 import type { NodeSignal, Store } from "../store/store.ts";
-import { Node, type StopReport } from "./node.ts";
-import { type LoadedTasks, loadedTasks } from "./probe.ts";
-import { nodeReport } from "./report.ts";
+import type { Node, StopReport } from "./node.ts";
+import type { LoadedTasks } from "./probe.ts";
+
+// Loaded when a node starts: every thread that imports the library names this class, and nearly none runs it.
+const resolving = () => require("../config/resolve.ts") as typeof import("../config/resolve.ts");
+const nodes = () => require("./node.ts") as typeof import("./node.ts");
+const probing = () => require("./probe.ts") as typeof import("./probe.ts");
+const reporting = () => require("./report.ts") as typeof import("./report.ts");
 
 export interface NodeDescription {
   readonly identity: string;
@@ -113,7 +117,7 @@ export class Conductor implements Service {
   /** Every worker, slot, job and age, for the log. */
   report(): void {
     if (this.node !== undefined)
-      for (const line of nodeReport(this.node)) this.logger.info(line.message, line.fields);
+      for (const line of reporting().nodeReport(this.node)) this.logger.info(line.message, line.fields);
   }
 
   /**
@@ -141,7 +145,7 @@ export class Conductor implements Service {
   }
 
   private async loadTasks(): Promise<LoadedTasks> {
-    return this.ownTasks ?? loadedTasks(this.settings, this.interrupting.signal);
+    return this.ownTasks ?? probing().loadedTasks(this.settings, this.interrupting.signal);
   }
 
   private refuseWhenStopping(): void {
@@ -154,7 +158,7 @@ export class Conductor implements Service {
     this.refuseWhenStopping();
     if (store === undefined) throw new SolidJobsError("NOT_STARTED", "the node has not started yet");
     const channels = servedChannels(settings, tasks);
-    const node = new Node({
+    const node = new (nodes().Node)({
       settings,
       store,
       channels,
@@ -270,7 +274,7 @@ function resolved(options: ConductorOptions): ResolvedConductorOptions & { reado
     return { ...given, logger: given.logger ?? createLogger({ level: given.settings.logLevel }) };
   }
   const { logger, ...given } = options as GivenSettings & { logger?: Logger };
-  const settings = settingsFrom({ given: { ...processConfiguration().given, ...given } });
+  const settings = resolving().settingsFrom({ given: { ...processConfiguration().given, ...given } });
   return { settings, logger: logger ?? createLogger({ level: settings.logLevel }) };
 }
 

@@ -3,10 +3,12 @@ import { didYouMean } from "./did-you-mean.ts";
 import type { GivenSettings } from "./given.ts";
 import { type HookLists, type Hooks, hookLists, hookNames } from "./hooks.ts";
 import { shown } from "./reading.ts";
-import { settingsFrom } from "./resolve.ts";
 import type { Settings } from "./settings.ts";
-import { fromCode } from "./sources.ts";
-import { settingNames, settingsTable } from "./table.ts";
+
+// Loaded when they are asked for: a node's threads take the node's settings over and resolve none.
+const resolving = () => require("./resolve.ts") as typeof import("./resolve.ts");
+const sources = () => require("./sources.ts") as typeof import("./sources.ts");
+const table = () => require("./table.ts") as typeof import("./table.ts");
 
 /** Everything `configure` takes. */
 export interface Configuration extends GivenSettings, Hooks {}
@@ -43,7 +45,7 @@ export function configure(configuration: Configuration): void {
   const hooks: Hooks = Object.fromEntries(present.filter(isHook));
   const given: GivenSettings = Object.fromEntries(present.filter((pair) => !isHook(pair)));
   refuseStrangers(Object.keys(given));
-  fromCode(given, process.cwd());
+  if (Object.keys(given).length > 0) sources().fromCode(given, process.cwd());
   slot.configuration = Object.freeze({
     given: Object.freeze({ ...withoutOtherUrl(slot.configuration.given, given), ...given }),
     hooks: hookLists({ ...slot.configuration.hooks, ...hooks }),
@@ -65,7 +67,9 @@ export function processSettings(): Settings {
   const slot = processSlot();
   const { given } = slot.configuration;
   slot.resolved ??=
-    slot.adopted === undefined ? settingsFrom({ given }) : withPublisherSettings(slot.adopted, given);
+    slot.adopted === undefined
+      ? resolving().settingsFrom({ given })
+      : withPublisherSettings(slot.adopted, given);
   return slot.resolved;
 }
 
@@ -100,6 +104,8 @@ function refuseNonObject(configuration: unknown): void {
 }
 
 function refuseStrangers(names: readonly string[]): void {
+  if (names.length === 0) return;
+  const { settingNames, settingsTable } = table();
   const valid = [...settingNames, settingsTable.url.alias!.name, ...hookNames];
   const stranger = names.find((name) => !valid.includes(name));
   if (stranger === undefined) return;

@@ -1,4 +1,5 @@
-import { writeSync } from "node:fs";
+// Loaded with the first line: it takes half a MiB of each thread, and many threads never write one.
+const fs = () => require("node:fs") as typeof import("node:fs");
 
 /** How long a reader that does not read is waited for. */
 const patienceMs = 1000;
@@ -18,7 +19,7 @@ export interface LineWriterOptions {
  * gone (EPIPE), and any other failure to write, loses the text: a log has nowhere to report that to.
  */
 export function lineWriter(fd: number, options: LineWriterOptions = {}): (text: string) => void {
-  const { writeSome = (bytes) => writeSync(fd, bytes), patienceMs: patience = patienceMs } = options;
+  const { writeSome = (bytes) => fs().writeSync(fd, bytes), patienceMs: patience = patienceMs } = options;
   const encoder = new TextEncoder();
   let isStalled = false;
   let isMidLine = false;

@@ -5,7 +5,7 @@ import { systemClock } from "../foundation/clock.ts";
 import { toError } from "../foundation/errors.ts";
 import { storeFor } from "../store/open.ts";
 import { LazyStore } from "./lazy-store.ts";
-import { Publisher } from "./publisher.ts";
+import type { Publisher } from "./publisher.ts";
 
 /** A publisher to use instead of the process's for what `origin`, a task class, publishes. */
 export type PublisherOverride = (origin: object) => Publisher | undefined;
@@ -71,6 +71,7 @@ function processPublisher(): Publisher {
 function openedBy(settings: Settings, hooks: ProcessConfiguration["hooks"]): Current {
   const logger = threadLogger();
   const store = new LazyStore(storeFor(settings), logger);
+  const { Publisher } = require("./publisher.ts") as typeof import("./publisher.ts"); // most workers never publish
   const publisher = new Publisher({
     store: () => store.opened(),
     settings,

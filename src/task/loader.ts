@@ -1,4 +1,3 @@
-import { pathToFileURL } from "node:url";
 import { ConfigurationError, toError } from "../foundation/errors.ts";
 import { extendsTask, isConcreteTask } from "./brand.ts";
 import { type RegisteredTask, registerTasks, type TaskRegistration } from "./registry.ts";
@@ -30,7 +29,7 @@ async function tasksOf(file: string): Promise<TaskRegistration[]> {
 
 async function importModule(file: string): Promise<Record<string, unknown>> {
   try {
-    return await import(pathToFileURL(file).href);
+    return await import(Bun.pathToFileURL(file).href);
   } catch (error) {
     throw new ConfigurationError(`${file} does not load: ${reasonOf(error)}`, {
       cause: error,

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
 import { ConfigurationError } from "../../foundation/errors.ts";
 
 /** Where a Redis is and how to get in. */
@@ -45,6 +44,7 @@ export function withoutCredentials(url: string): string {
 
 function pem(textOrPath: string): string {
   if (textOrPath.includes("-----BEGIN")) return textOrPath;
+  const { existsSync, readFileSync } = require("node:fs") as typeof import("node:fs"); // few connections name a file
   if (!existsSync(textOrPath)) {
     throw new ConfigurationError(
       `tls_ca must be PEM text or the path of a PEM file, got "${textOrPath}", which does not exist`,
