@@ -229,6 +229,21 @@ local function decoded(text)
   return is_json and type(value) == 'table' and value or nil
 end
 
+-- The text of the first field where that is the id, escapes and all; none that is endless.
+local function leading_id(payload)
+  payload = sub(payload, 1, 2048)
+  local _, opening = find(payload, '^%s*{%s*"id"%s*:%s*"')
+  local closing = opening
+  while closing do
+    closing = find(payload, '"', closing + 1, true)
+    if closing and #match(sub(payload, opening + 1, closing - 1), '\\*$') % 2 == 0 then
+      local is_json, list = pcall(cjson.decode, '[' .. sub(payload, opening, closing) .. ']')
+      return is_json and list[1] or ''
+    end
+  end
+  return ''
+end
+
 -- What reserving needs of a payload: its id, its barrier and its failures.
 -- Our own envelopes tell it in their first fields; small foreign ones are decoded; of a large foreign one
 -- the first field and the barrier are looked for as text.
@@ -242,7 +257,7 @@ local function examine(payload)
   end
   if #payload > CJSON_BYTES then
     if not (find(payload, '^%s*{') and find(sub(payload, -64), '}%s*$')) then return nil, 'garbage' end
-    id = match(payload, '^%s*{%s*"id"%s*:%s*"([^"\\%c]+)"') or ''
+    id = leading_id(payload)
     local from = find(payload, '"_solid_jobs_publication":"', 1, true)
     return id, from and match(sub(payload, from, from + 100), ':"([^"\\]*)"') or '-', 0
   end

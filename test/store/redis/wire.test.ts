@@ -216,10 +216,14 @@ describe("an envelope of a Ruby member", () => {
     expect(await send("HGETALL", `${prefix}attempts`)).toEqual({ other: "1" });
   });
 
-  test("counts are found and cleared for ids that JSON escapes", async () => {
+  test.each([
+    ["a small envelope", 0],
+    ["one of 100 KB", 100_000],
+  ])("counts are found and cleared for ids that JSON escapes, in %s", async (_size, bytes) => {
     const { store, push, send, prefix } = harness;
-    const id = 'a/b "é"';
-    await push("default", plain.replace('"r1"', JSON.stringify(id)));
+    const id = 'a/b "é\\';
+    const { arguments: args, id: _id, ...rest } = JSON.parse(plain);
+    await push("default", JSON.stringify({ id, ...rest, arguments: [...args, "x".repeat(bytes)] }));
     await send("HSET", `${prefix}attempts`, id, 4);
     const worker = await aWorker(store);
     const { reserved } = await cycle(store, worker, { slots: 1 });
