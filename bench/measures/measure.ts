@@ -24,9 +24,10 @@ export interface Outcome {
   readonly data: unknown;
 }
 
-export interface Measure {
+/** Run on a private Redis, or on another stage. */
+export interface Measure<S = Stage> {
   readonly name: string;
-  run(stage: Stage, knobs: Knobs, log: (line: string) => void): Promise<Outcome>;
+  run(stage: S, knobs: Knobs, log: (line: string) => void): Promise<Outcome>;
 }
 
 export function info(what: string, reached: string): Row {

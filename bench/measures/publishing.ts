@@ -1,5 +1,5 @@
 import { inClient } from "../support/client-process.ts";
-import { summaryOf } from "../support/statistics.ts";
+import { spread, summaryOf } from "../support/statistics.ts";
 import { chunk } from "../systems/system.ts";
 import { systems } from "../systems/systems.ts";
 import { info, inTurn, jobsOf, type Measure } from "./measure.ts";
@@ -26,10 +26,7 @@ export const publishing: Measure = {
         }
       }
     }
-    const rows = [...rates].map(([what, values]) => {
-      const { median, min, max } = summaryOf(values);
-      return info(what, `${Math.round(median)} (${Math.round(min)} to ${Math.round(max)})`);
-    });
+    const rows = [...rates].map(([what, values]) => info(what, spread(summaryOf(values))));
     return { rows, data: Object.fromEntries(rates) };
   },
 };

@@ -1,6 +1,6 @@
 import { inClient } from "../support/client-process.ts";
 import type { Stage } from "../support/stage.ts";
-import { type Summary, summaryOf } from "../support/statistics.ts";
+import { spread, summaryOf } from "../support/statistics.ts";
 import type { NodeShape, System } from "../systems/system.ts";
 import { bullmq, solidJobs, systems } from "../systems/systems.ts";
 import { info, inTurn, jobsOf, type Knobs, type Measure, type Row } from "./measure.ts";
@@ -92,8 +92,4 @@ function rowsOf({ shape, targetRatio }: Comparison, results: ReadonlyMap<string,
       isReached: ratio >= targetRatio,
     },
   ];
-}
-
-function spread({ median, min, max }: Summary): string {
-  return `${Math.round(median)} (${Math.round(min)} to ${Math.round(max)})`;
 }

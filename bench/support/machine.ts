@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os";
 import { join } from "node:path";
 
@@ -23,17 +23,20 @@ export function thisMachine(): Machine {
 
 const bench = join(import.meta.dir, "..");
 
-/** Of what is measured, and with what. */
-export function versions(redis: string): Record<string, string> {
+/** Of Bun, of what is measured, and of the packages it is compared with. */
+export function versions(packages: readonly string[]): Record<string, string> {
+  const peers = packages.map((name) => [name, versionIn(join(bench, "node_modules", name)) ?? "missing"]);
   return {
     bun: `${Bun.version}+${Bun.revision.slice(0, 9)}`,
-    redis,
-    "solid-jobs": versionIn(join(bench, "..", "package.json")),
-    bullmq: versionIn(join(bench, "node_modules", "bullmq", "package.json")),
-    ioredis: versionIn(join(bench, "node_modules", "ioredis", "package.json")),
+    "solid-jobs": versionIn(join(bench, "..")) ?? "unknown",
+    ...Object.fromEntries(peers),
   };
 }
 
-function versionIn(file: string): string {
-  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+/** The version of the package in a folder; undefined where there is none. */
+export function versionIn(folder: string): string | undefined {
+  const file = join(folder, "package.json");
+  return existsSync(file)
+    ? (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version
+    : undefined;
 }

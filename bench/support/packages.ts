@@ -1,11 +1,13 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
+import manifest from "../package.json";
+import { versionIn } from "./machine.ts";
 
 const bench = join(import.meta.dir, "..");
 
-/** Installs the peers, as `bun.lock` has them, when they are missing. @throws Error when that fails */
+/** Installs the peers, as `bun.lock` has them, when one is missing or old. @throws Error when that fails */
 export function ensurePackages(): void {
-  if (existsSync(join(bench, "node_modules", "bullmq", "package.json"))) return;
+  const wanted = Object.entries(manifest.dependencies);
+  if (wanted.every(([name, version]) => versionIn(join(bench, "node_modules", name)) === version)) return;
   console.log("bench: installing the packages of the peers");
   const { exitCode } = Bun.spawnSync([process.execPath, "install", "--frozen-lockfile"], {
     cwd: bench,

@@ -1,6 +1,7 @@
-/** Publishes for `embedded-wake.ts` from a process of its own. */
+/** Publishes for `wake-main.ts` from a process of its own: `bun publish-stamps.ts <jobs> <file>`. */
 import { close } from "../../src/index.ts";
-import { publish } from "../embedded-wake.ts";
+import { publish } from "./wake-main.ts";
 
-await publish(Number(process.argv[2]));
+const [jobs, file = ""] = Bun.argv.slice(2);
+await publish(Number(jobs), file);
 await close();

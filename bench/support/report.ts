@@ -26,10 +26,10 @@ function verdict(isReached: boolean | undefined): string {
 
 const results = join(import.meta.dir, "..", "results");
 
-/** Keeps a result beside the earlier ones. @returns the file's name */
-export async function save(result: { date: string }): Promise<string> {
+/** Keeps a result of a suite beside the earlier ones. @returns the file's name */
+export async function save(suite: string, result: { date: string }): Promise<string> {
   mkdirSync(results, { recursive: true });
-  const name = `${result.date.slice(0, 19).replaceAll(":", "-")}.json`;
+  const name = `${suite}-${result.date.slice(0, 19).replaceAll(":", "-")}.json`;
   await Bun.write(join(results, name), `${JSON.stringify(result, null, 2)}\n`);
   return name;
 }

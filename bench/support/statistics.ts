@@ -17,3 +17,8 @@ export function quantile(values: readonly number[], share: number): number {
   const high = sorted[Math.ceil(place)] ?? Number.NaN;
   return low + (high - low) * (place - Math.floor(place));
 }
+
+/** As whole numbers: the median, and the least and the greatest in brackets. */
+export function spread({ median, min, max }: Summary): string {
+  return `${Math.round(median)} (${Math.round(min)} to ${Math.round(max)})`;
+}

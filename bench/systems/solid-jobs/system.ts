@@ -10,6 +10,6 @@ export const solidJobs: System = {
   shapeText: ({ workers, slots }) => `${workers} worker${workers === 1 ? "" : "s"} x ${slots}`,
   nodeArguments: (url, { workers, slots }) => [
     program,
-    ...["-r", tasks, "--redis-url", url, "-c", String(workers), "-s", String(slots), "-t", "5"],
+    ...["-r", tasks, "--url", url, "-c", String(workers), "-s", String(slots), "-t", "5"],
   ],
 };

@@ -1,0 +1,16 @@
+import { Database } from "bun:sqlite";
+import { bun, defineQueue, type Logger, type Queue } from "plainjob";
+import { pathOf } from "../path-of.ts";
+
+export const jobType = "mark";
+
+/** It logs several lines a job otherwise. */
+export const quietLogger: Logger = { error: console.error, warn: console.warn, info() {}, debug() {} };
+
+/** It sets WAL and `synchronous=NORMAL` itself. */
+export function openQueue(url: string): Queue {
+  return defineQueue({
+    connection: bun(new Database(pathOf(url), { strict: true })),
+    logger: quietLogger,
+  });
+}
