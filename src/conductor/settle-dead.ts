@@ -41,8 +41,10 @@ export async function settleDeadWorker(
   const { node, executor } = dead.executor;
   const claims = await store.revoke(node, executor, { isCrash: !dead.wasEnded });
   const settlements: Settlement[] = [];
+  const nothing = { executor: dead.executor, settlements, slots: [], channels: [] };
+  const nowMs = claims.length === 0 ? 0 : (await store.cycle(nothing)).nowMs; // failures go by the store's clock
   for (const claim of claims) {
-    const outcome = await settlementOf(claim, dead, claims.length, { store, settings });
+    const outcome = await settlementOf(claim, dead, claims.length, { store, settings, nowMs });
     const { slot, token, jobId } = claim;
     settlements.push({ slot, token, jobId, ...outcome });
     logger.warn("a job's thread died", { job: jobId, outcome: outcome.outcome, error: dead.error });
@@ -61,7 +63,7 @@ async function settlementOf(
   claim: StoredClaim,
   dead: DeadWorker,
   claimCount: number,
-  { store, settings }: { store: Store; settings: Settings },
+  { store, settings, nowMs }: { store: Store; settings: Settings; nowMs: number },
 ): Promise<SettlementOutcome> {
   const isCulprit =
     dead.culprits?.some(({ slot, id }) => slot === claim.slot && claim.jobId.startsWith(id)) ??
@@ -69,12 +71,16 @@ async function settlementOf(
   if (!isCulprit && dead.wasEnded) return { outcome: "requeue" };
   const bytes = await store.claimedBytes(dead.executor, claim);
   if (bytes === undefined) return { outcome: "requeue" };
-  if (isCulprit) return failed(bytes, claim, dead.error, settings);
+  if (isCulprit) return failed(bytes, claim, dead.error, { settings, nowMs });
   return { outcome: "retry", delaySeconds: backoffSeconds(1, settings), payload: bytes };
 }
 
-function failed(bytes: Uint8Array, claim: StoredClaim, error: Error, settings: Settings): SettlementOutcome {
-  const nowMs = Date.now();
+function failed(
+  bytes: Uint8Array,
+  claim: StoredClaim,
+  error: Error,
+  { settings, nowMs }: { settings: Settings; nowMs: number },
+): SettlementOutcome {
   try {
     const envelope = decodeEnvelope(new TextDecoder().decode(bytes));
     const outcome = failureOutcome(envelope, error, { decision: undefined, nowMs, backoff: settings });

@@ -11,6 +11,7 @@ import {
   longestRetryDelay,
   type RetryDecision,
 } from "../failure/outcome.ts";
+import type { Clock } from "../foundation/clock.ts";
 import { toError } from "../foundation/errors.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import type { Reservation, SettlementOutcome } from "../store/store.ts";
@@ -19,6 +20,8 @@ import type { TaskClass } from "../task/types.ts";
 export interface FailingDependencies {
   readonly settings: Settings;
   readonly logger: Logger;
+  /** The store's. */
+  readonly clock: Clock;
   readonly errorHandlers: readonly ErrorHandler[];
   /** The exact bytes of a claimed payload, or undefined when the claim no longer holds it. */
   exactBytes(reservation: Reservation): Promise<Uint8Array | undefined>;
@@ -50,7 +53,7 @@ export class Failing {
     await this.report(error, { envelope, attempt, channel: reservation.channel, logger: this.with.logger });
     const outcome = failureOutcome(envelope, error, {
       decision: await this.decision(job),
-      nowMs: Date.now(),
+      nowMs: this.with.clock.nowMs(),
       backoff: this.with.settings,
     });
     if (outcome.kind === "archive") await this.tellFinal(job);
@@ -61,7 +64,8 @@ export class Failing {
   async settleUndecodable(reservation: Reservation, error: Error): Promise<SettlementOutcome> {
     await this.report(error, { channel: reservation.channel, logger: this.with.logger });
     const bytes = (await this.with.exactBytes(reservation)) ?? Buffer.from(reservation.raw);
-    const payload = undecodableEnvelope(bytes, { channel: reservation.channel, error, nowMs: Date.now() });
+    const nowMs = this.with.clock.nowMs();
+    const payload = undecodableEnvelope(bytes, { channel: reservation.channel, error, nowMs });
     return { outcome: "archive", payload };
   }
 

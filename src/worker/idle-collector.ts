@@ -30,5 +30,5 @@ export class IdleCollector {
 }
 
 function collectSmallHeap(): void {
-  if (heapSize() <= largestHeapBytes) Bun.gc(true);
+  if (heapSize() <= largestHeapBytes) { Bun.gc(true); Bun.shrink(); };
 }

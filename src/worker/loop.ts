@@ -11,6 +11,7 @@ import { Claims, type PendingSettlement } from "./claims.ts";
 import type { Executor } from "./executor.ts";
 import { ReserveBudget } from "./reserve-budget.ts";
 import { SlotsHint } from "./slots-hint.ts";
+import type { StoreClock } from "./store-clock.ts";
 
 export interface LoopDependencies {
   readonly settings: Settings;
@@ -22,6 +23,8 @@ export interface LoopDependencies {
   readonly picker: ChannelPicker;
   readonly emitter: Emitter;
   readonly logger: Logger;
+  /** Set by each answer of the store. */
+  readonly clock: StoreClock;
   /** The generation was taken away by somebody else. */
   readonly onRetired: () => void;
   /** Jobs wait while this one-slot worker mostly sits in awaits. */
@@ -146,6 +149,7 @@ export class WorkerLoop {
       throw error;
     }
     this.noteSuccess();
+    this.with.clock.observe(reply.nowMs);
     this.settle(settling, reply);
     this.observe(reply);
     board.countTurn(reply.reserved.length);

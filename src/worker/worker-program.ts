@@ -17,6 +17,7 @@ import { IdleCollector } from "./idle-collector.ts";
 import { WorkerLoop } from "./loop.ts";
 import type { FromWorker, ToWorker, WorkerInit } from "./messages.ts";
 import { RunningReport } from "./running-report.ts";
+import { StoreClock } from "./store-clock.ts";
 import { guardAgainstStrays } from "./strays.ts";
 
 export type Say = (message: FromWorker) => void;
@@ -98,9 +99,11 @@ export class WorkerProgram {
     const { hooks } = processConfiguration();
     const emitter = threadEmitter();
     const store = storeFor(settings);
+    const clock = new StoreClock();
     const failing = new Failing({
       settings,
       logger: this.logger,
+      clock,
       errorHandlers: hooks.errorHandlers,
       exactBytes: (reservation) => answered(() => store.claimedBytes(executorName, reservation), this.logger),
     });
@@ -121,6 +124,7 @@ export class WorkerProgram {
       picker: new ChannelPicker(channels, settings.channelOrder),
       emitter,
       logger,
+      clock,
       onRetired: () => this.say({ type: "retired" }),
       onSlotsHint: () => this.say({ type: "slots-hint" }),
     });

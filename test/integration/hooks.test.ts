@@ -159,3 +159,27 @@ test("errors and decisions that make no sense fail their own job only, and its n
   const stored = await site.catalog.discarded.locate("message");
   expect(stored?.envelope?.exceptionMessage).toContain("500");
 });
+
+test("failures are dated by the store's clock, whatever a node's says", async () => {
+  await using site = await Site.open();
+  const early = `
+    import { Task } from "solid-jobs";
+    const trueNow = Date.now;
+    Date.now = () => trueNow() + 3_600_000;
+    export class Never extends Task {
+      static options = { maxFailures: 0 };
+      async executeTask(kind: string) {
+        if (kind === "dies") process.exit(1);
+        throw new Error("always");
+      }
+    }`;
+  const node = await site.node({ modules: [site.module("early.ts", early)] });
+  await site.publish("Never", ["throws"], { id: "throws", maxFailures: 0 });
+  await site.publish("Never", ["dies"], { id: "dies", maxFailures: 0 });
+  await site.drained();
+  expect(await node.stop()).toBe(0);
+  for (const id of ["throws", "dies"]) {
+    const { envelope } = (await site.catalog.discarded.locate(id))!;
+    expect(Math.abs(envelope!.firstFailedMs! - Date.now())).toBeLessThan(60_000);
+  }
+});
