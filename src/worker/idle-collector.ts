@@ -5,8 +5,10 @@ import type { Board } from "./board.ts";
 const largestHeapBytes = 32 * 1024 * 1024;
 
 /**
- * Collects this thread's garbage when the node has run out of work: a thread that idles would keep what the
- * last jobs left behind. In the background (`Bun.gc(false)`) it was measured to free nothing.
+ * Gives back this thread's memory when the node has run out of work: a thread that idles would keep the
+ * garbage and the compiled code that the last jobs left behind. Measured with 8 workers after a load: 97 MiB
+ * instead of 110; the next burst's first 500 jobs ran about a fifth slower. In the background
+ * (`Bun.gc(false)`) it was measured to free nothing.
  */
 export class IdleCollector {
   private readonly board: Pick<Board, "reservedCount">;
@@ -30,5 +32,8 @@ export class IdleCollector {
 }
 
 function collectSmallHeap(): void {
-  if (heapSize() <= largestHeapBytes) { Bun.gc(true); Bun.shrink(); };
+  if (heapSize() <= largestHeapBytes) {
+    Bun.gc(true);
+    Bun.shrink();
+  }
 }

@@ -15,14 +15,29 @@ export interface ScriptText {
 const shebang = /^#!lua[^\n]*/;
 
 /**
- * Prepares a script. Scripts flagged `allow-oom` must go on when the server is at `maxmemory`. Before
+ * Prepares a script; its texts and digests are made at their first use. Scripts flagged `allow-oom` must go on when the server is at `maxmemory`. Before
  * Redis 7 the server refuses the first write that needs memory, but not what follows a write that needs
  * none: there a DEL of a key that never exists opens the door.
  */
 export function defineScript(name: string, text: string): Script {
+  let modern: ScriptText | undefined;
+  let legacy: ScriptText | undefined;
+  return {
+    name,
+    get modern() {
+      modern ??= digested(text);
+      return modern;
+    },
+    get legacy() {
+      legacy ??= digested(text.replace(shebang, doorOf(text)));
+      return legacy;
+    },
+  };
+}
+
+function doorOf(text: string): string {
   const isAllowedAtMaxmemory = shebang.exec(text)?.[0].includes("allow-oom") ?? false;
-  const door = isAllowedAtMaxmemory ? "redis.call('DEL', ARGV[2] .. 'none')" : "";
-  return { name, modern: digested(text), legacy: digested(text.replace(shebang, door)) };
+  return isAllowedAtMaxmemory ? "redis.call('DEL', ARGV[2] .. 'none')" : "";
 }
 
 function digested(text: string): ScriptText {
