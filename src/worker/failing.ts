@@ -13,6 +13,7 @@ import {
 } from "../failure/outcome.ts";
 import type { Clock } from "../foundation/clock.ts";
 import { toError } from "../foundation/errors.ts";
+import { within } from "../foundation/time.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import type { Reservation, SettlementOutcome } from "../store/store.ts";
 import type { TaskClass } from "../task/types.ts";
@@ -23,9 +24,14 @@ export interface FailingDependencies {
   /** The store's. */
   readonly clock: Clock;
   readonly errorHandlers: readonly ErrorHandler[];
+  /** Milliseconds that each call of user code may take. Default 30,000. */
+  readonly patienceMs?: number;
   /** The exact bytes of a claimed payload, or undefined when the claim no longer holds it. */
   exactBytes(reservation: Reservation): Promise<Uint8Array | undefined>;
 }
+
+const longestCallMs = 30_000;
+const late: unique symbol = Symbol("late");
 
 export interface FailedJob {
   readonly reservation: Reservation;
@@ -39,7 +45,7 @@ export interface FailedJob {
 /**
  * From an error to the settlement, in steps: tell the error handlers, ask the task's `retryDelay`, decide,
  * tell `afterFinalFailure`, write the failure into the envelope. User code that throws here is logged and
- * changes nothing.
+ * changes nothing; what has not ended after 30 s is left behind, since the failed job holds its slot meanwhile.
  */
 export class Failing {
   private readonly with: FailingDependencies;
@@ -110,10 +116,14 @@ export class Failing {
   }
 
   private async guarded<T>(what: string, call: () => T | Promise<T>): Promise<T | undefined> {
+    const { logger, patienceMs = longestCallMs } = this.with;
     try {
-      return await call();
+      const ended = await within(patienceMs, Promise.resolve(call()), late);
+      if (ended !== late) return ended;
+      logger.error(`${what} has not ended after ${patienceMs / 1000} s: it is left behind`);
+      return undefined;
     } catch (thrown) {
-      this.with.logger.error(`${what} threw`, { error: toError(thrown) });
+      logger.error(`${what} threw`, { error: toError(thrown) });
       return undefined;
     }
   }
