@@ -79,7 +79,7 @@ describe("a failed job", () => {
 
   test("is settled although the user's code around it never ends, which is logged", async () => {
     class Hanging extends Plain {
-      static retryDelay = never as () => undefined; // not what the types allow
+      static retryDelay = never as unknown as () => undefined; // not what the types allow
       static afterFinalFailure = never;
     }
     const { settle, log } = failing([never]);
