@@ -5,7 +5,7 @@
  * Who writes what:
  *
  *     idle        workers: how many wait for work with a free slot; who wakes one counts it out
- *     turns       workers: cycles that ended; reserved: jobs they got
+ *     turns       workers: cycles that ended; reserved: jobs they got; watchers: who waits for a turn
  *     quiet       main: nobody reserves
  *     per worker  the worker: its loop's counter, its free slots, the slot whose code holds the loop, idle;
  *                 who wakes it (the pulse, or a worker that found more than it could take): its wake count
@@ -105,12 +105,14 @@ export class Board {
   countTurn(reserved: number): void {
     if (reserved > 0) Atomics.add(this.cells, cell.reserved, reserved);
     Atomics.add(this.cells, cell.turns, 1);
-    Atomics.notify(this.cells, cell.turns);
+    if (Atomics.load(this.cells, cell.watchers) > 0) Atomics.notify(this.cells, cell.turns);
   }
 
   /** Resolves when a cycle ended since `seen`, or after `timeoutMs`. */
-  turned(seen: number, timeoutMs: number): Promise<void> {
-    return changed(this.cells, cell.turns, seen, timeoutMs);
+  async turned(seen: number, timeoutMs: number): Promise<void> {
+    Atomics.add(this.cells, cell.watchers, 1);
+    await changed(this.cells, cell.turns, seen, timeoutMs);
+    Atomics.sub(this.cells, cell.watchers, 1);
   }
 
   get isQuiet(): boolean {
@@ -213,7 +215,7 @@ export interface SlotJob {
   readonly deadlineMs: number;
 }
 
-const cell = { idle: 0, turns: 1, reserved: 2, quiet: 3 } as const;
+const cell = { idle: 0, turns: 1, reserved: 2, quiet: 3, watchers: 4 } as const;
 const nodeCells = 8;
 const perWorker = { loop: 0, free: 1, holding: 2, idle: 3, wake: 4 } as const;
 const cellsPerWorker = 6; // even: the times that follow need an address divisible by eight

@@ -3,6 +3,7 @@ import { SolidJobsError, StoreUnavailable } from "../../foundation/errors.ts";
 import { randomHex } from "../../foundation/ids.ts";
 import { pause } from "../../foundation/time.ts";
 import type { RedisAddress } from "./address.ts";
+import { Deadlines } from "./deadlines.ts";
 import type { Script, ScriptText } from "./script.ts";
 import { isNoScript, translated } from "./server-errors.ts";
 
@@ -49,6 +50,7 @@ export class RedisConnection {
   private failures = 0;
   private retryAtMs = 0;
   private readonly closing = new AbortController();
+  private readonly deadlines = new Deadlines();
   private readonly nonceBase = randomHex(6);
   private nonceCount = 0;
 
@@ -149,22 +151,22 @@ export class RedisConnection {
   /** Waits for an answer until the deadline; a broken or silent connection is discarded. */
   private guarded<T>(client: RedisClient, answer: Promise<T>, deadlineMs: number): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const timer = setTimeout(() => {
+      const end = this.deadlines.after(deadlineMs, () => {
         this.fail(client);
         reject(
           new StoreUnavailable(`${this.address.display} gave no answer within ${deadlineMs} ms`, {
             isSent: true,
           }),
         );
-      }, deadlineMs);
+      });
       answer.then(
         (value) => {
-          clearTimeout(timer);
+          end();
           this.failures = 0;
           resolve(value);
         },
         (error) => {
-          clearTimeout(timer);
+          end();
           const translation = translated(error, { address: this.address.display, isSent: true });
           if (translation instanceof StoreUnavailable) this.fail(client);
           reject(translation);
