@@ -9,8 +9,8 @@ export function variable(env: Environment, name: string): string | undefined {
 
 /**
  * NODE_ENV as it is now. It is read through a parameter because bundlers replace the literal
- * `process.env.NODE_ENV` with its value at build time.
+ * `process.env.NODE_ENV` with its value at build time. Blanks around it do not count.
  */
 export function runMode(env: Environment = process.env): string | undefined {
-  return variable(env, "NODE_ENV");
+  return variable(env, "NODE_ENV")?.trim();
 }
