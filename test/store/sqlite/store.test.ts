@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { Presence } from "../../../src/store/sqlite/presence.ts";
 import { aWorker, cycle, idsOf, job, jobs, settle } from "../conformance/harness.ts";
@@ -71,6 +71,12 @@ describe("the file", () => {
     database.close();
     await store.close();
     expect(readdirSync(dirname(path))).toEqual(["jobs.sqlite"]);
+  });
+
+  test("has its log written back by a main thread that publishes alone before that takes long", async () => {
+    const { store, path } = harness;
+    for (let i = 0; i < 45; i++) await store.publish(jobs(10, { args: `["${"x".repeat(100_000)}"]` }));
+    expect(statSync(`${path}-wal`).size).toBeLessThan(30_000_000);
   });
 
   test("a large job's claim and requeue write little, however large it is", async () => {
