@@ -1,5 +1,5 @@
 import { constants, Database } from "bun:sqlite";
-import { rmSync } from "node:fs";
+import { realpathSync, rmSync } from "node:fs";
 
 /**
  * Proof of life. Each node holds an exclusive lock on a small file beside the database for as long as its
@@ -54,7 +54,16 @@ export class Presence {
 
   private lockFile(identity: string): string {
     const name = new Bun.CryptoHasher("sha256").update(identity).digest("hex").slice(0, 16);
-    return `${this.path}-node-${name}`;
+    return `${followed(this.path)}-node-${name}`;
+  }
+}
+
+/** One database has one place for its locks, whatever links lead to it. */
+function followed(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path; // not made yet
   }
 }
 
