@@ -1,7 +1,7 @@
 import type { GivenSettings } from "../config/given.ts";
 import { processConfiguration } from "../config/process.ts";
 import type { ChannelWeight, Settings } from "../config/settings.ts";
-import { SolidJobsError, StoreUnavailable, toError } from "../foundation/errors.ts";
+import { ConfigurationError, SolidJobsError, StoreUnavailable, toError } from "../foundation/errors.ts";
 import type { Service } from "../foundation/service.ts";
 import { pause } from "../foundation/time.ts";
 import type { Logger } from "../instrumentation/logger.ts";
@@ -145,7 +145,13 @@ export class Conductor implements Service {
   }
 
   private async loadTasks(): Promise<LoadedTasks> {
-    return this.ownTasks ?? probing().loadedTasks(this.settings, this.interrupting.signal);
+    const { signal } = this.interrupting;
+    const tasks = this.ownTasks ?? (await probing().loadedTasks(this.settings, signal));
+    if (tasks.length > 0) return tasks;
+    throw new ConfigurationError(
+      "a node without tasks would fail every job it takes: give it modules with require: [...]",
+      { code: "MODULE" },
+    );
   }
 
   private refuseWhenStopping(): void {
