@@ -2,7 +2,7 @@ import type { ChannelWaiter } from "../store.ts";
 import type { Engine } from "./engine.ts";
 
 /** How often the file is asked whether another process wrote to it, while somebody waits. */
-const pollMs = 20;
+const pollMs = 30;
 
 /**
  * Tells everybody who waits on one store that something may have become ready: at once when a thread of
