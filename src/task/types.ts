@@ -55,10 +55,10 @@ export interface TaskClass<A extends unknown[] = any[], R = unknown> {
   options?: TaskOptions;
   /**
    * Seconds until the retry after the `failureCount`-th failure, `"drop"`, `"archive"`, or undefined for
-   * the default backoff.
+   * the default backoff. The envelope is as it was reserved: its own `failureCount` is one less.
    */
   retryDelay?(failureCount: number, error: Error, envelope: Envelope): RetryDecision;
-  /** Called once, after the failure that archives the job. */
+  /** Called once, after the failure that archives the job; the envelope is as it was reserved. */
   afterFinalFailure?(envelope: Envelope, error: Error): unknown;
 }
 
