@@ -30,9 +30,12 @@ describe("a process is proven dead", () => {
   });
 
   testHere("when its pid is a zombie's", async () => {
-    const parent = Bun.spawn(["sh", "-c", "true & echo $!; exec sleep 60"], { stdout: "pipe" });
+    const parent = Bun.spawn(["sh", "-c", "sleep 60 & echo $!; exec sleep 60"], { stdout: "pipe" });
     try {
       const pid = Number(await firstLine(parent.stdout));
+      // Once the shell has become a `sleep`, nobody waits for its child: killed before, the shell could reap it.
+      await until(() => readFileSync(`/proc/${parent.pid}/comm`, "utf8").trim() === "sleep");
+      process.kill(pid, "SIGKILL");
       await until(() => stat(pid)[0] === "Z");
       expect(isProvenDead(sighting({ pid, pidStarted: stat(pid)[19]! }), own)).toBe(true);
     } finally {
