@@ -1,20 +1,27 @@
 import type { System } from "../systems/system.ts";
 import type { Options } from "./options.ts";
-import type { RedisPlace } from "./redis-place.ts";
 import type { RunRecord } from "./record.ts";
+import type { RedisPlace } from "./redis-place.ts";
 
 /** What a part works with. */
 export interface Bench {
   readonly options: Options;
+  /** All parts in about ten minutes: few points, few repetitions, short spans. */
+  readonly isQuick: boolean;
+  /** Runs of each subject, where a part has no reason for another number. */
+  readonly repetitions: number;
   /** The chosen ones that are installed; the others have been named. */
   readonly systems: readonly System[];
   readonly redis: RedisPlace;
-  /** Runs of each subject, where a part has no reason for another number. */
-  readonly repetitions: number;
   /** Announces how many runs follow, for the progress bar. */
   expect(runs: number): void;
   /** Keeps a run for the report, and prints it. */
   record(run: RunRecord): void;
   /** Prints a line and keeps it for the report: what was left out, and why. */
   note(line: string): void;
+}
+
+/** The chosen systems with this engine, or with one of these. */
+export function on(bench: Bench, ...engines: readonly System["engine"][]): readonly System[] {
+  return bench.systems.filter(({ engine }) => engines.includes(engine));
 }

@@ -1,7 +1,25 @@
-import { bullmq } from "./bullmq/system.ts";
-import { solidJobs } from "./solid-jobs/system.ts";
+import { bare } from "./bare/system.ts";
+import { beeQueue } from "./bee-queue/system.ts";
+import { bullmq, bullmqOnNode } from "./bullmq/system.ts";
+import { bunqueue } from "./bunqueue/system.ts";
+import { groupmq } from "./groupmq/system.ts";
+import { ping } from "./ping/system.ts";
+import { plainjob } from "./plainjob/system.ts";
+import { raw } from "./raw/system.ts";
+import { solidJobs, solidJobsEmbedded } from "./solid-jobs/system.ts";
 import type { System } from "./system.ts";
 
-/** Ours first; the others are what it is compared with. */
-export const systems: readonly System[] = [solidJobs, bullmq];
-export { bullmq, solidJobs };
+/** All that are measured, in the order of the tables: ours, those it is compared with, the yardsticks. */
+export const systems: readonly System[] = [
+  solidJobs,
+  solidJobsEmbedded,
+  bullmq,
+  bullmqOnNode,
+  beeQueue,
+  groupmq,
+  bunqueue,
+  plainjob,
+  bare,
+  ping,
+  raw,
+];

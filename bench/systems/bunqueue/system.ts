@@ -1,11 +1,23 @@
 import { join } from "node:path";
+import { clientOnBun, missingPackage, onBun, packageVersion } from "../javascript.ts";
+import { loopShapes } from "../shapes.ts";
 import type { System } from "../system.ts";
 
-const program = join(import.meta.dir, "node.ts");
+const packageName = "bunqueue";
 
-/** One process without threads: `workers` times `slots` is its concurrency. */
+/** One process without threads, on its SQLite file. */
 export const bunqueue: System = {
   name: "bunqueue",
-  shapeText: ({ workers, slots }) => `concurrency ${workers * slots}`,
-  nodeArguments: (url, { workers, slots }) => [program, url, String(workers * slots)],
+  role: "peer",
+  engine: "sqlite",
+  keepsJobs: true,
+  pace: 0.3,
+  publishModes: ["single", "hundred", "bulk"],
+  plans: true,
+  absence: () => missingPackage(packageName),
+  versions: () => packageVersion(packageName),
+  shapes: loopShapes,
+  supports: () => true,
+  worker: (url, { slots }) => ({ argv: onBun(join(import.meta.dir, "worker.ts"), url, slots) }),
+  client: (url, task) => clientOnBun(import.meta.dir, url, task),
 };

@@ -1,7 +1,7 @@
-import type { Client } from "../system.ts";
+import { serveClient } from "../client-main.ts";
 import { jobType, openQueue } from "./queue.ts";
 
-export function openClient(url: string): Client {
+await serveClient((url) => {
   const queue = openQueue(url);
   return {
     publishMany: async (from, to) =>
@@ -14,4 +14,4 @@ export function openClient(url: string): Client {
       queue.add(jobType, { index }, { delay: Math.max(0, dueMs - Date.now()) }),
     close: async () => queue.close(),
   };
-}
+});

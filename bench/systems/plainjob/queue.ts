@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { bun, defineQueue, type Logger, type Queue } from "plainjob";
-import { pathOf } from "../path-of.ts";
+import { pathOf } from "../javascript.ts";
 
 export const jobType = "mark";
 

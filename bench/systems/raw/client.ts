@@ -1,8 +1,8 @@
-import type { Client } from "../system.ts";
+import { serveClient } from "../client-main.ts";
 import { openFile, payloadOf } from "./queue.ts";
 
 /** One transaction a call, one insert a job. */
-export function openClient(url: string): Client {
+await serveClient((url) => {
   const database = openFile(url);
   const insert = database.prepare<unknown, [string]>(
     "INSERT INTO jobs (channel, state, payload) VALUES (1, 2, ?)",
@@ -13,10 +13,9 @@ export function openClient(url: string): Client {
   return {
     publishMany: async (from, to) => publishMany(from, to),
     publish: async (index) => publishMany(index, index + 1),
-    publishAt: () => Promise.reject(new Error("the raw loop has no planned jobs")),
     async close() {
       insert.finalize();
       database.close();
     },
   };
-}
+});

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { pathOf } from "../path-of.ts";
+import { pathOf } from "../javascript.ts";
 
 /** Rows with a partial index on the ready ones, in a file in WAL mode: what any queue in SQLite comes to. */
 export function openFile(url: string): Database {

@@ -1,8 +1,8 @@
 import { close, configure } from "solid-jobs";
-import type { Client } from "../system.ts";
+import { serveClient } from "../client-main.ts";
 import { Mark } from "./tasks.ts";
 
-export function openClient(url: string): Client {
+await serveClient((url) => {
   configure({ url });
   return {
     publishMany: (from, to) =>
@@ -11,4 +11,4 @@ export function openClient(url: string): Client {
     publishAt: (index, dueMs) => Mark.scheduleAt(new Date(dueMs), index),
     close,
   };
-}
+});

@@ -1,12 +1,12 @@
 import { Task } from "solid-jobs";
-import { openMarks } from "../../support/marks.ts";
+import { type Job, openJob } from "../job.ts";
 
-let mark: ((index: number) => void) | undefined;
+let job: Job | undefined;
 
-/** Does nothing but count itself; async, as jobs are. */
+/** Async, as jobs are. */
 export class Mark extends Task {
   async executeTask(index: number): Promise<void> {
-    mark ??= openMarks();
-    mark(index);
+    job ??= openJob();
+    return job(index);
   }
 }

@@ -1,0 +1,28 @@
+import { type Metric, metricNames, metrics } from "./metrics.ts";
+import { summaryText } from "./numbers.ts";
+import type { SubjectSummary } from "./summaries.ts";
+
+/** The summaries of one part as rows with a head, with those of the metrics that any of them has. */
+export function rowsOf(summaries: readonly SubjectSummary[], shown: readonly Metric[] = metricNames): string[][] {
+  const columns = shown.filter((name) => summaries.some((each) => each.metrics[name] !== undefined));
+  const head = ["workload", "system", "shape", "jobs", "runs", ...columns.map(titleOf)];
+  return [head, ...summaries.map((each) => rowOf(each, columns))];
+}
+
+function titleOf(name: Metric): string {
+  const { title, unit } = metrics[name];
+  return unit === "" || title.includes("/s") ? title : `${title}, ${unit}`;
+}
+
+function rowOf(summary: SubjectSummary, columns: readonly Metric[]): string[] {
+  const { workload, system, shape, jobs, succeeded, failed } = summary;
+  const runs = failed === 0 ? String(succeeded) : `${succeeded}, ${failed} FAILED`;
+  return [
+    ...[workload, system, shape, jobs.toLocaleString("en"), runs],
+    ...columns.map((name) => {
+      const value = summary.metrics[name];
+      if (value !== undefined) return summaryText(name, value);
+      return succeeded === 0 ? "FAILED" : "";
+    }),
+  ];
+}

@@ -1,0 +1,21 @@
+import { serveClient } from "../client-main.ts";
+import { chunk } from "../system.ts";
+import { groupOf, openQueue } from "./queue.ts";
+
+await serveClient((url) => {
+  const single = openQueue(url);
+  // Its call for many: jobs that are added while a batch is being collected go in one script call.
+  const batching = openQueue(url, { batch: chunk });
+  const job = (index: number) => ({ groupId: groupOf(index), data: { index } });
+  return {
+    publishMany: (from, to) =>
+      Promise.all(Array.from({ length: to - from }, (_, i) => batching.add(job(from + i)))),
+    publish: (index) => single.add(job(index)),
+    publishAt: (index, dueMs) => single.add({ ...job(index), runAt: dueMs }),
+    async close() {
+      await batching.close();
+      await single.close();
+      process.exitCode = 0;
+    },
+  };
+});

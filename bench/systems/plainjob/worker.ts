@@ -1,0 +1,43 @@
+/**
+ * A plainjob worker process: `worker.ts <url> <processes>`. Above one, it starts that many of itself, as
+ * plainjob's documentation advises for more throughput.
+ */
+import { defineWorker } from "plainjob";
+import { onBun } from "../javascript.ts";
+import { openJob } from "../job.ts";
+import { jobType, openQueue, quietLogger } from "./queue.ts";
+
+const [url = "", processes = "1"] = process.argv.slice(2);
+if (Number(processes) === 1) work();
+else await lead(Number(processes));
+
+function work(): void {
+  const run = openJob();
+  const worker = defineWorker(
+    jobType,
+    async ({ data }) => run((JSON.parse(data) as { index: number }).index),
+    { queue: openQueue(url), logger: quietLogger },
+  );
+  process.once("SIGTERM", async () => {
+    await worker.stop();
+    process.exit(0);
+  });
+  console.log("node started");
+  worker.start().catch((error) => {
+    console.error(error);
+    process.exit(1);
+  });
+}
+
+async function lead(count: number): Promise<void> {
+  const followers = Array.from({ length: count }, () =>
+    Bun.spawn(onBun(import.meta.path, url, 1), { stdin: "ignore", stdout: "pipe" }),
+  );
+  process.once("SIGTERM", () => {
+    for (const follower of followers) follower.kill("SIGTERM");
+  });
+  await Promise.all(followers.map((follower) => follower.stdout.getReader().read()));
+  console.log("node started");
+  const statuses = await Promise.all(followers.map((follower) => follower.exited));
+  process.exit(statuses.every((status) => status === 0) ? 0 : 1);
+}
