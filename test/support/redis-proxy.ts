@@ -120,7 +120,7 @@ function taken<T extends Trap>(traps: T[], command: Command): T | undefined {
 }
 
 /** Cuts a client's stream into commands: arrays of bulk strings, as every client sends them. */
-class CommandReader {
+export class CommandReader {
   private rest: Buffer = Buffer.alloc(0);
   private readonly onCommand: (command: Command, bytes: Buffer) => void;
 

@@ -1,0 +1,49 @@
+import type { Evidence } from "./evidence.ts";
+import { aftermathMs } from "./fault.ts";
+import type { Run } from "./ledger.ts";
+import { concerns, type Strike } from "./strike.ts";
+
+/** How often each answer is given. */
+export function countBy<T>(items: readonly T[], answer: (item: T) => string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const item of items) counts[answer(item)] = (counts[answer(item)] ?? 0) + 1;
+  return counts;
+}
+
+/** The cause of each execution that is not its job's first, and those that nothing explains. */
+export function executionCauses(evidence: Evidence): {
+  causes: Record<string, number>;
+  unexplained: string[];
+} {
+  const causes: string[] = [];
+  const unexplained: string[] = [];
+  for (const runs of Map.groupBy(evidence.runs, ({ id }) => id).values()) {
+    const ordered = runs.toSorted((a, b) => a.beganAt - b.beganAt);
+    for (const [index, next] of ordered.entries()) {
+      const before = ordered[index - 1];
+      if (before === undefined) continue;
+      const cause = causeOf(before, next, evidence);
+      causes.push(cause ?? "unexplained");
+      if (cause !== undefined) continue;
+      const times = [before, next].map(({ node, beganAt, endedAt }) => `${node} ${beganAt}-${endedAt ?? ""}`);
+      unexplained.push(`TWICE WITHOUT A CAUSE: ${next.id} (${next.key}): ${times.join(", then ")}`);
+    }
+  }
+  return { causes: countBy(causes, (cause) => cause), unexplained };
+}
+
+/** The fault that hit the earlier execution's claim between its beginning and the next one's. */
+function causeOf(before: Run, next: Run, { strikes, exits }: Evidence): string | undefined {
+  if (before.isDone === false && before.token !== next.token) return "failed";
+  const struck = strikes.filter(
+    (strike) =>
+      concerns(strike, before) && strike.at <= next.beganAt && strike.until + aftermathMs >= before.beganAt,
+  );
+  const own = struck.filter(({ scope }) => scope !== "all");
+  const latest = (own.length > 0 ? own : struck).toSorted((a: Strike, b: Strike) => b.at - a.at)[0];
+  if (latest !== undefined) return latest.fault;
+  const endedAt = exits.get(before.node);
+  return endedAt !== undefined && before.endedAt === undefined && endedAt <= next.beganAt
+    ? "its node's end"
+    : undefined;
+}
