@@ -1,8 +1,8 @@
 import type { System } from "../systems/system.ts";
 import type { Surroundings, Workload } from "../workloads/workload.ts";
 import type { Bench } from "./bench.ts";
-import { type Contender, measuredRun } from "./measured-run.ts";
-import { inFreshPlace } from "./place.ts";
+import { type Contender, type Measured, measuredRun } from "./measured-run.ts";
+import { inFreshPlace, type Place } from "./place.ts";
 import type { Subject } from "./record.ts";
 
 /** Something that several systems do side by side. */
@@ -39,6 +39,8 @@ export interface Comparison {
   readonly systems: readonly System[];
   readonly around?: Surroundings;
   readonly repetitions: number;
+  /** What the jobs should have left behind, beside their marks: what is amiss, undefined when all is well. */
+  readonly check?: (place: Place, contender: Contender) => string | undefined;
 }
 
 /** Runs each system at each point, in turn, as often as asked for. */
@@ -48,13 +50,19 @@ export async function compare(bench: Bench, comparison: Comparison): Promise<voi
   for (const contenders of rounds) {
     for (let round = 0; round < comparison.repetitions; round++) {
       for (const contender of inTurn(contenders, round)) {
-        const measured = await inFreshPlace(contender.system, bench.redis, (place) =>
-          measuredRun({ contender, place, redis: bench.redis, around: comparison.around ?? {} }),
-        );
+        const measured = await oneRun(bench, comparison, contender);
         bench.record({ ...subjectOf(comparison.part, contender), repetition: round + 1, ...measured });
       }
     }
   }
+}
+
+function oneRun(bench: Bench, { around = {}, check }: Comparison, contender: Contender): Promise<Measured> {
+  return inFreshPlace(contender.system, bench.redis, async (place) => {
+    const measured = await measuredRun({ contender, place, redis: bench.redis, around });
+    const amiss = measured.problem === undefined ? check?.(place, contender) : undefined;
+    return amiss === undefined ? measured : { ...measured, problem: amiss };
+  });
 }
 
 function contendersAt(bench: Bench, { part, systems }: Comparison, point: Point): Contender[] {

@@ -72,15 +72,19 @@ export class ProcessTree {
     };
   }
 
-  /** Time on a processor of all its present threads, finer than ticks: for what uses next to nothing. */
-  scheduledSeconds(): number {
-    let nanoseconds = 0;
+  /**
+   * Seconds on a processor of each present thread, by the kernel's scheduler: finer than the ticks of `sample`,
+   * for what uses next to nothing.
+   */
+  threadSeconds(): Map<string, number> {
+    const seconds = new Map<string, number>();
     for (const { pid } of treeOf(this.root, this.all())) {
       for (const thread of this.names(join(String(pid), "task"))) {
-        nanoseconds += Number(this.read(pid, join("task", thread, "schedstat")).split(" ")[0]);
+        const nanoseconds = Number(this.read(pid, join("task", thread, "schedstat")).split(" ")[0]);
+        seconds.set(thread, nanoseconds / 1e9);
       }
     }
-    return nanoseconds / 1e9;
+    return seconds;
   }
 
   private all(): ProcessStat[] {

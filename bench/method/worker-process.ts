@@ -50,6 +50,10 @@ export class WorkerProcess {
     }
   }
 
+  get pid(): number {
+    return this.process.pid;
+  }
+
   get hasEnded(): boolean {
     return this.process.exitCode !== null || this.process.signalCode !== null;
   }

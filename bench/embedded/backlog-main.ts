@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { SqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Executor, Settlement } from "../../src/store/store.ts";
 import { aWorker, cycle, jobs, settle } from "../../test/store/conformance/harness.ts";
-import type { BacklogTimes } from "../measures/backlog.ts";
+import type { BacklogTimes } from "./backlog.ts";
 
 interface Side {
   readonly store: SqliteStore;

@@ -1,11 +1,10 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { FileStage } from "../support/file-stage.ts";
-import { spread, summaryOf } from "../support/statistics.ts";
-import type { Measure } from "./measure.ts";
+import type { Bench } from "../method/bench.ts";
+import { cleanEnvironment, killGroup, noteGroup } from "../method/processes.ts";
 
-const starts = 15;
 const workers = 2;
-const targetMs = 150;
 const giveUpMs = 30_000;
 const root = join(import.meta.dir, "..", "..");
 const program = join(root, "examples", "executable", "main.ts");
@@ -15,35 +14,42 @@ const flags = ["--compile", "--minify", "--bytecode", "--format=esm"];
 const firstLine = "counted primes";
 
 /** From the start of the process of `examples/executable` until its first job has begun. */
-export const executableStart: Measure<FileStage> = {
-  name: "executable",
-  run: (stage, _knobs, log) =>
-    stage.inFolder(async (folder) => {
-      const app = join(folder, "app");
-      await finished([process.execPath, "build", ...flags, program, "--outfile", app], process.env);
-      const ms: number[] = [];
-      for (let i = 0; i < starts; i++) ms.push(await started(app, join(folder, `${i}.sqlite`)));
-      const summary = summaryOf(ms);
-      const reached = `${spread(summary)} ms`;
-      log(`first job begun after ${reached}`);
-      const row = {
-        what: `an executable's first job after its start, ${workers} workers, ${starts} starts`,
-        reached,
-        target: `within ${targetMs} ms`,
-        isReached: summary.median <= targetMs,
-      };
-      return { rows: [row], data: { ms } };
-    }),
-};
+export async function recordExecutableStarts(bench: Bench, part: string, starts: number): Promise<void> {
+  bench.expect(starts);
+  const folder = mkdtempSync(join(tmpdir(), "solid-jobs-bench-"));
+  try {
+    const app = join(folder, "app");
+    await finished([process.execPath, "build", ...flags, program, "--outfile", app]);
+    for (let repetition = 1; repetition <= starts; repetition++) {
+      const outcome = await attempted(app, join(folder, `${repetition}.sqlite`));
+      bench.record({
+        ...{ part, workload: "executable's start", system: "solid-jobs-embedded", variant: "executable" },
+        ...{ shape: `executable, ${workers} x 1`, workers, concurrency: workers, jobs: 1, repetition },
+        ...{ counts: undefined, ...outcome },
+      });
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function attempted(app: string, file: string) {
+  try {
+    return { problem: undefined, metrics: { firstJobMs: await started(app, file) } };
+  } catch (error) {
+    return { problem: (error as Error).message, metrics: {} };
+  }
+}
 
 async function started(app: string, file: string): Promise<number> {
-  const env = { PATH: process.env["PATH"], NODE_ENV: "production", SOLID_JOBS_URL: `sqlite:${file}` };
+  const env = { ...cleanEnvironment(), SOLID_JOBS_URL: `sqlite:${file}` };
   await finished([app, "publish"], env);
   const startMs = performance.now();
   const node = Bun.spawn([app, "-c", String(workers)], {
-    ...{ env, stdin: "ignore", stdout: "pipe", stderr: "pipe" },
+    ...{ env, stdin: "ignore", stdout: "pipe", stderr: "pipe", detached: true },
   });
-  const late = setTimeout(() => node.kill("SIGKILL"), giveUpMs);
+  noteGroup(node.pid);
+  const late = setTimeout(() => killGroup(node.pid), giveUpMs);
   try {
     const ms = await Promise.any([node.stdout, node.stderr].map((stream) => seen(stream, startMs)));
     node.kill("SIGTERM");
@@ -51,7 +57,7 @@ async function started(app: string, file: string): Promise<number> {
     return ms;
   } finally {
     clearTimeout(late);
-    node.kill("SIGKILL");
+    killGroup(node.pid);
   }
 }
 
@@ -66,7 +72,7 @@ async function seen(stream: ReadableStream<Uint8Array>, startMs: number): Promis
   throw new Error(`an executable ended before its first job did; it said: ${said}`);
 }
 
-async function finished(command: string[], env: Record<string, string | undefined>): Promise<void> {
+async function finished(command: string[], env: Record<string, string> = cleanEnvironment()): Promise<void> {
   const child = Bun.spawn(command, { cwd: root, env, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
   const [text, status] = await Promise.all([child.stderr.text(), child.exited]);
   if (status !== 0) throw new Error(`${command.slice(0, 2).join(" ")} ended with status ${status}: ${text}`);
