@@ -23,14 +23,26 @@ export interface NewEnvelope {
  */
 export function encodeEnvelope(e: NewEnvelope): string {
   const retryWithin = e.retryWithin === undefined ? "" : `,"retry_within":${e.retryWithin}`;
-  const retryChannel =
-    e.retryChannel === undefined ? "" : `,"retry_channel":${JSON.stringify(e.retryChannel)}`;
+  const retryChannel = e.retryChannel === undefined ? "" : `,"retry_channel":${quotedName(e.retryChannel)}`;
   return (
-    `{"id":${JSON.stringify(e.id)},"channel":${JSON.stringify(e.channel)}` +
+    `{"id":${JSON.stringify(e.id)},"channel":${quotedName(e.channel)}` +
     `,"${publicationField}":"${e.barrier ?? "-"}","queued_ms":${e.nowMs}` +
-    `,"task":${JSON.stringify(e.task)},"max_failures":${e.maxFailures},"created_ms":${e.nowMs}` +
+    `,"task":${quotedName(e.task)},"max_failures":${e.maxFailures},"created_ms":${e.nowMs}` +
     `${retryWithin}${retryChannel},"arguments":${e.argumentsJson}}`
   );
+}
+
+/** Of the few channels and tasks that a program publishes to. */
+const quotedNames = new Map<string, string>();
+const quotedNamesKept = 100;
+
+function quotedName(name: string): string {
+  const known = quotedNames.get(name);
+  if (known !== undefined) return known;
+  if (quotedNames.size >= quotedNamesKept) quotedNames.clear();
+  const quoted = JSON.stringify(name);
+  quotedNames.set(name, quoted);
+  return quoted;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { Deadlines } from "../foundation/deadlines.ts";
 import { PublishUnconfirmed, StoreUnavailable } from "../foundation/errors.ts";
 import { within } from "../foundation/time.ts";
 import type { Publication, PublishStore } from "../store/store.ts";
@@ -17,6 +18,7 @@ const graceMs = 500;
 export class Delivery {
   private readonly source: StoreSource;
   private readonly deadlineMs: number;
+  private readonly deadlines = new Deadlines();
 
   constructor(source: StoreSource, deadlineSeconds: number) {
     this.source = source;
@@ -32,18 +34,39 @@ export class Delivery {
    * @throws StoreFull | StoreError
    */
   async deliver(batch: readonly Publication[], barrier?: string): Promise<Delivered> {
+    try {
+      return await this.attempt(batch, barrier);
+    } catch (error) {
+      throw errorFor(batch, error);
+    }
+  }
+
+  /** As `deliver`, but throws what `errorFor` makes the error of a job, or of all, of. */
+  async attempt(batch: readonly Publication[], barrier?: string): Promise<Delivered> {
     const endsAt = performance.now() + this.deadlineMs;
     const opened = this.source();
     const store = opened instanceof Promise ? await this.opened(opened) : opened;
-    try {
-      const leftMs = Math.max(1, endsAt - performance.now()) + graceMs;
-      const outcome = await within(leftMs, store.publish(batch, barrier), late);
-      if (outcome !== late) return { store, endsAt };
-    } catch (error) {
-      if (error instanceof StoreUnavailable && error.isSent) throw unconfirmed(batch, error.message, error);
-      throw error;
-    }
-    throw unconfirmed(batch, `no answer within ${this.deadlineMs / 1000} s (setting publishDeadline)`);
+    await this.inTime(endsAt + graceMs, store.publish(batch, barrier));
+    return { store, endsAt };
+  }
+
+  private inTime(endsAt: number, stored: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = this.deadlines.at(endsAt, () => {
+        reject(new Unanswered(`no answer within ${this.deadlineMs / 1000} s (setting publishDeadline)`));
+      });
+      stored.then(
+        () => {
+          end();
+          resolve();
+        },
+        (error) => {
+          end();
+          const isUnknown = error instanceof StoreUnavailable && error.isSent;
+          reject(isUnknown ? new Unanswered(error.message, error) : error);
+        },
+      );
+    });
   }
 
   private async opened(opening: Promise<PublishStore>): Promise<PublishStore> {
@@ -72,13 +95,22 @@ export interface Delivered {
   readonly endsAt: number;
 }
 
-function unconfirmed(batch: readonly Publication[], reason: string, cause?: unknown): PublishUnconfirmed {
+/** Whether a call stored anything is unknown. */
+class Unanswered extends Error {
+  constructor(reason: string, cause?: unknown) {
+    super(reason, cause === undefined ? undefined : { cause });
+  }
+}
+
+/** What a failed attempt means to those who published `batch`, all that it was for or a part of it. */
+export function errorFor(batch: readonly Publication[], error: unknown): unknown {
+  if (!(error instanceof Unanswered)) return error;
   const unconfirmedIds = batch.map(({ id }) => id);
   const which = batch.length === 1 ? `job ${unconfirmedIds[0]} is` : `${batch.length} jobs are`;
   return new PublishUnconfirmed(
-    `it is unknown whether ${which} stored: ${reason}. Nothing is sent again by itself; look the ids up ` +
+    `it is unknown whether ${which} stored: ${error.message}. Nothing is sent again by itself; look the ids up ` +
       "(Catalog.locate) before publishing them again.",
     { confirmedIds: [], unconfirmedIds },
-    cause === undefined ? undefined : { cause },
+    error.cause === undefined ? undefined : { cause: error.cause },
   );
 }

@@ -79,6 +79,7 @@ function openedBy(settings: Settings, hooks: ProcessConfiguration["hooks"]): Cur
     emitter: threadEmitter(),
     clock: systemClock,
     logger,
+    isGathering: true,
   });
   return { publisher, store, settings, hooks };
 }

@@ -8,6 +8,7 @@ import { factsOf, liftBarrier, newBarrier } from "./barrier.ts";
 import { Batch } from "./batch.ts";
 import { Delivery, type StoreSource } from "./delivery.ts";
 import { Encoder, newDraft, type PublicationRequest } from "./draft.ts";
+import { Gathering } from "./gathering.ts";
 import { type ManyJobs, ManyPublication } from "./many.ts";
 
 /** Where the publisher reports to. It must not throw. */
@@ -24,6 +25,8 @@ export interface PublisherParts {
   readonly emitter: PublicationEvents;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Jobs that are published side by side are stored in one call. Default: each in a call of its own. */
+  readonly isGathering?: boolean;
 }
 
 /**
@@ -40,12 +43,16 @@ export class Publisher {
   private readonly parts: PublisherParts;
   private readonly encoder: Encoder;
   private readonly delivery: Delivery;
+  /** For what needs no more than to be stored: no interceptor, and nobody who listens. */
+  private readonly gathering: Gathering | undefined;
   private readonly underWay = new Set<Promise<unknown>>();
 
   constructor(parts: PublisherParts) {
     this.parts = parts;
     this.encoder = new Encoder(parts);
     this.delivery = new Delivery(parts.store, parts.settings.publishDeadline);
+    const isPlain = parts.interceptors.length === 0 && !parts.emitter.isListening;
+    if (parts.isGathering && isPlain) this.gathering = new Gathering(this.delivery);
   }
 
   /**
@@ -57,6 +64,8 @@ export class Publisher {
    * @throws PublishUnconfirmed: it may be stored or not
    */
   publish(request: PublicationRequest, args: readonly unknown[]): Promise<string | undefined> {
+    const { gathering } = this;
+    if (gathering !== undefined) return this.gather(gathering, request, args);
     return this.tracked(this.publishOne(request, args));
   }
 
@@ -80,7 +89,20 @@ export class Publisher {
 
   /** Resolves when no publication is under way. */
   async idle(): Promise<void> {
+    await this.gathering?.idle();
     while (this.underWay.size > 0) await Promise.allSettled(this.underWay);
+  }
+
+  private async gather(
+    gathering: Gathering,
+    request: PublicationRequest,
+    args: readonly unknown[],
+  ): Promise<string> {
+    const draft = newDraft(request, args, this.parts.clock.nowMs());
+    const publication = this.encoder.encode(draft);
+    const error = (await gathering.add(publication))(publication);
+    if (error !== undefined) throw error;
+    return draft.id;
   }
 
   private async publishOne(

@@ -4,7 +4,7 @@ import { dueAfter, dueAt } from "../publisher/due.ts";
 import { publisherFor } from "../publisher/process-publisher.ts";
 import type { Due } from "../store/store.ts";
 import { isConcreteTask } from "./brand.ts";
-import { checkPublishOptions, optionsOf } from "./options.ts";
+import { checkPublishOptions, optionsOf, type ResolvedOptions } from "./options.ts";
 import type { ManyArguments, PublishOptions, Storable, TaskClass } from "./types.ts";
 
 /** Publishes jobs of one class with options of its own: what `Task.withOptions` returns. */
@@ -45,7 +45,8 @@ export class Enqueuer<A extends unknown[]> {
     return this.publish(args, dueAt(time));
   }
 
-  private publish(args: readonly unknown[], due: Due | undefined): Promise<string | undefined> {
+  /** What `enqueue` does, without a promise of its own. @throws ConfigurationError for a class that is no task */
+  publish(args: readonly unknown[], due: Due | undefined): Promise<string | undefined> {
     const request = this.request(due);
     return publisherFor(this.taskClass).publish(request, args);
   }
@@ -56,9 +57,26 @@ export class Enqueuer<A extends unknown[]> {
         `${nameOf(this.taskClass)} cannot be published: expected a class that extends Task and has executeTask`,
       );
     }
-    const { name, channel, maxFailures, retryWithin, retryChannel } = optionsOf(this.taskClass);
+    const options = optionsOf(this.taskClass);
+    if (due === undefined && this.options === noOptions) return plainRequest(options);
+    const { name, channel, maxFailures, retryWithin, retryChannel } = options;
     return { task: name, channel, maxFailures, retryWithin, retryChannel, due, ...this.options };
   }
+}
+
+/** What `Task.enqueue` and `Task.enqueueMany` publish with. */
+export const noOptions: PublishOptions = Object.freeze({});
+
+/** Made once for each class. */
+const plainRequests = new WeakMap<ResolvedOptions, PublicationRequest>();
+
+function plainRequest(options: ResolvedOptions): PublicationRequest {
+  const known = plainRequests.get(options);
+  if (known !== undefined) return known;
+  const { name, channel, maxFailures, retryWithin, retryChannel } = options;
+  const request = { task: name, channel, maxFailures, retryWithin, retryChannel };
+  plainRequests.set(options, request);
+  return request;
 }
 
 function nameOf(value: unknown): string {

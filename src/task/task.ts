@@ -3,7 +3,7 @@ import type { Envelope } from "../envelope/envelope.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import { taskBrand } from "./brand.ts";
 import { capturedJobs } from "./captured.ts";
-import { Enqueuer } from "./enqueuer.ts";
+import { Enqueuer, noOptions } from "./enqueuer.ts";
 import { takeExecution } from "./execution-slot.ts";
 import { executeInline } from "./inline.ts";
 import { checkPublishOptions } from "./options.ts";
@@ -72,7 +72,7 @@ export abstract class Task implements RunningTask {
     this: TaskClass<A>,
     ...args: Storable<A>
   ): Promise<string | undefined> {
-    return new Enqueuer<A>(this, {}).enqueue(...args);
+    return new Enqueuer<A>(this, noOptions).publish(args, undefined);
   }
 
   /**
@@ -86,7 +86,7 @@ export abstract class Task implements RunningTask {
     this: TaskClass<A>,
     jobs: ManyArguments<A>,
   ): Promise<string[]> {
-    return new Enqueuer<A>(this, {}).enqueueMany(jobs);
+    return new Enqueuer<A>(this, noOptions).enqueueMany(jobs);
   }
 
   /** Publishes a job that becomes ready `seconds` from now, by the store's clock. Throws as `enqueue`. */
@@ -95,7 +95,7 @@ export abstract class Task implements RunningTask {
     seconds: number,
     ...args: Storable<A>
   ): Promise<string | undefined> {
-    return new Enqueuer<A>(this, {}).enqueueAfter(seconds, ...args);
+    return new Enqueuer<A>(this, noOptions).enqueueAfter(seconds, ...args);
   }
 
   /**
@@ -107,7 +107,7 @@ export abstract class Task implements RunningTask {
     time: Date | number,
     ...args: Storable<A>
   ): Promise<string | undefined> {
-    return new Enqueuer<A>(this, {}).scheduleAt(time, ...args);
+    return new Enqueuer<A>(this, noOptions).scheduleAt(time, ...args);
   }
 
   /**

@@ -1,10 +1,10 @@
 import { RedisClient } from "bun";
+import { Deadlines } from "../../foundation/deadlines.ts";
 import { SolidJobsError, StoreUnavailable } from "../../foundation/errors.ts";
 import { randomHex } from "../../foundation/ids.ts";
 import { pause } from "../../foundation/time.ts";
 import type { RedisAddress } from "./address.ts";
-import { Deadlines } from "./deadlines.ts";
-import type { Script, ScriptText } from "./script.ts";
+import type { Script } from "./script.ts";
 import { isNoScript, translated } from "./server-errors.ts";
 
 export type RedisArgument = string | number | Uint8Array;
@@ -53,6 +53,8 @@ export class RedisConnection {
   private readonly deadlines = new Deadlines();
   private readonly nonceBase = randomHex(6);
   private nonceCount = 0;
+  /** The server is older than Redis 7. */
+  private isLegacy = false;
 
   constructor(address: RedisAddress) {
     this.address = address;
@@ -98,14 +100,15 @@ export class RedisConnection {
     const deadlineMs = options?.deadlineMs ?? defaultDeadlineMs;
     const client = this.client ?? (await this.connected(deadlineMs));
     const nonce = this.nextNonce();
-    const rest = [keys.length, ...keys, nonce, ...args];
-    const { sha, text } = this.textFor(script);
+    const { sha, text } = this.isLegacy ? script.legacy : script.modern;
+    const sent = [sha, keys.length, ...keys, nonce, ...args];
     let reply: unknown;
     try {
-      reply = await this.send(client, "EVALSHA", [sha, ...rest], deadlineMs);
+      reply = await this.send(client, "EVALSHA", sent, deadlineMs);
     } catch (error) {
       if (!(error instanceof SolidJobsError && isNoScript(error.cause))) throw error;
-      reply = await this.send(client, "EVAL", [text, ...rest], deadlineMs);
+      sent[0] = text;
+      reply = await this.send(client, "EVAL", sent, deadlineMs);
     }
     if (!Array.isArray(reply) || reply[0] !== nonce) {
       this.discard(client);
@@ -136,12 +139,6 @@ export class RedisConnection {
   private nextNonce(): string {
     this.nonceCount += 1;
     return `${this.nonceBase}${this.nonceCount.toString(36)}`;
-  }
-
-  private textFor(script: Script): ScriptText {
-    return this.facts !== undefined && Number.parseInt(this.facts.version, 10) < 7
-      ? script.legacy
-      : script.modern;
   }
 
   private send(client: RedisClient, command: string, args: readonly RedisArgument[], deadlineMs: number) {
@@ -215,6 +212,7 @@ export class RedisConnection {
     try {
       const hello = await client.send("HELLO", ["3"]);
       this.facts = { ...helloFacts(hello), runId: await runId(client) };
+      this.isLegacy = Number.parseInt(this.facts.version, 10) < 7;
     } catch (error) {
       client.close();
       this.delayNext();

@@ -23,6 +23,7 @@ import { type RedisAddress, redisAddress } from "./address.ts";
 import { type RedisArgument, RedisConnection } from "./connection.ts";
 import { type ArchiveLimits, cycleArguments, cycleReply, settlementParts } from "./cycle-wire.ts";
 import { RedisKeys } from "./keys.ts";
+import { publishArguments } from "./publish-wire.ts";
 import { scripts } from "./scripts.ts";
 import { checkServer } from "./server-check.ts";
 import { RedisChannelWaiter } from "./waiter.ts";
@@ -82,13 +83,8 @@ export class RedisStore implements Store {
 
   async publish(publications: readonly Publication[], barrier = ""): Promise<void> {
     if (publications.length === 0) return;
-    const args: RedisArgument[] = [this.keys.prefix, barrier, publications.length];
-    for (const { channel, payload, due } of publications) {
-      if (due === undefined) args.push(channel, payload, "", 0);
-      else if ("afterSeconds" in due) args.push(channel, payload, "after", due.afterSeconds);
-      else args.push(channel, payload, "at", due.atSeconds);
-    }
-    await this.connection.script(scripts.publish, [this.keys.channels], args, {
+    const args = publishArguments(publications, { prefix: this.keys.prefix, barrier });
+    await this.connection.scriptWithNonce(scripts.publish, [this.keys.channels], args, {
       deadlineMs: this.options.publishDeadlineMs ?? 5000,
     });
   }

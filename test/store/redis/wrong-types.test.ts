@@ -72,6 +72,11 @@ describe("publishing with a key of the wrong type is refused, and nothing of the
     await spoil("channels", "list");
     await expectRefusal(() => harness.store.publish(batch(), "barrier"), "channels");
   });
+
+  test.each(["channels", "channel:a"])("one job alone: %s", async (key) => {
+    await spoil(key, "hash");
+    await expectRefusal(() => harness.store.publish([job({ channel: "a" })]), key);
+  });
 });
 
 describe("a cycle", () => {

@@ -15,9 +15,14 @@ export class Deadlines {
 
   /** Calls `expire` after `ms`, unless the function it returns is called before. */
   after(ms: number, expire: () => void): () => void {
-    const call: Waiting = { endsAt: performance.now() + ms, expire };
+    return this.at(performance.now() + ms, expire);
+  }
+
+  /** As `after`, with a time on the scale of `performance.now()`. */
+  at(endsAt: number, expire: () => void): () => void {
+    const call: Waiting = { endsAt, expire };
     this.waiting.add(call);
-    this.lookAt(call.endsAt);
+    this.lookAt(endsAt);
     return () => {
       this.waiting.delete(call);
     };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Deadlines } from "../../../src/store/redis/deadlines.ts";
+import { Deadlines } from "../../src/foundation/deadlines.ts";
 
 test("calls expire in the order of their deadlines, each once, whatever order they were asked in", async () => {
   const deadlines = new Deadlines();
