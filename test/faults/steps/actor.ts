@@ -18,13 +18,20 @@ export class Actor implements Scene {
 
   constructor({ main, other, ledger }: Scene, points: CrashPoints) {
     this.main = watched(main, points);
-    this.other = watched(other, points);
+    this.other = other === main ? this.main : watched(other, points);
     this.ledger = ledger;
     this.points = points;
   }
 
-  /** From here on each step may be the last one. */
-  watch(): void {
+  /** From here on each step may be the last one. Connections are made before, unless making them is the step. */
+  async watch({ isConnected = true } = {}): Promise<void> {
+    if (isConnected) {
+      for (const { store, catalog, transfer } of new Set([this.main, this.other])) {
+        await store.open();
+        await catalog.counters();
+        await transfer.size({ state: "planned" });
+      }
+    }
     this.points.watch();
   }
 
@@ -41,7 +48,8 @@ export class Actor implements Scene {
   /** Reserves as many jobs as there are slots, which the ledger is told of. */
   async hold(...ids: readonly string[]): Promise<readonly Reservation[]> {
     const { reserved } = await this.will(all(ids, "claimed"), () => this.cycle([], ids.length));
-    if (reserved.length !== ids.length) throw new Error(`expected ${ids.length} claims, got ${reserved.length}`);
+    if (reserved.length !== ids.length)
+      throw new Error(`expected ${ids.length} claims, got ${reserved.length}`);
     return reserved;
   }
 

@@ -16,12 +16,16 @@ const judge: Executor = { node: "host~bun:1:judge", executor: "w0-1", generation
  */
 export async function afterwards(scene: Scene): Promise<string[]> {
   const faults: string[] = [];
-  for (const place of [scene.main, scene.other]) await recoverAll(place, faults);
-  const [main, other] = [await stateAt(scene.main.address), await stateAt(scene.other.address)];
-  faults.push(...differences(expectationOf(scene.ledger.lines()), factsOf(main, other)));
-  for (const state of [main, other]) faults.push(...leftovers(state));
-  for (const place of [scene.main, scene.other]) {
-    faults.push(...(await unsound(place)), ...(await undrained(place)));
+  const places = scene.other === scene.main ? [scene.main] : [scene.main, scene.other];
+  for (const place of places) await recoverAll(place, faults);
+  const states = await Promise.all(places.map(({ address }) => stateAt(address)));
+  faults.push(...differences(expectationOf(scene.ledger.lines()), factsOf(states[0]!, states[1])));
+  for (const [i, place] of places.entries()) {
+    faults.push(
+      ...leftovers(states[i]!),
+      ...(await unsound(place, states[i]!)),
+      ...(await undrained(place, states[i]!)),
+    );
   }
   return faults;
 }
@@ -44,11 +48,11 @@ async function recoverAll({ store }: Place, faults: string[]): Promise<void> {
   }
 }
 
-function factsOf(main: StoredState, other: StoredState): Facts {
+function factsOf(main: StoredState, other: StoredState | undefined): Facts {
   const places = new Map<string, string[]>();
   const meet = (id: string, place: string) => places.set(id, [...(places.get(id) ?? []), place]);
   for (const { id, state } of main.jobs) meet(id, state);
-  for (const { id, state } of other.jobs) meet(id, `other:${state}`);
+  for (const { id, state } of other?.jobs ?? []) meet(id, `other:${state}`);
   return {
     ...Object.fromEntries([...places].map(([id, found]) => [id, found.toSorted(byLength).join(" + ")])),
     "#processed": String(main.processed),
@@ -71,17 +75,17 @@ function leftovers({ claims, nodes, crashes }: StoredState): string[] {
   ];
 }
 
-async function unsound({ catalog, address }: Place): Promise<string[]> {
-  const { jobs } = await stateAt(address);
+async function unsound({ catalog, address }: Place, { jobs }: StoredState): Promise<string[]> {
   const report = await checkIntegrity(catalog, { expectedIds: jobs.map(({ id }) => id) });
   if (report.isSound && report.states.size === jobs.length) return [];
   const { states, ...rest } = report;
-  return [`the integrity check of ${address.engine} met ${states.size} of ${jobs.length} jobs: ${JSON.stringify(rest)}`];
+  return [
+    `the integrity check of ${address.engine} met ${states.size} of ${jobs.length} jobs: ${JSON.stringify(rest)}`,
+  ];
 }
 
 /** Every job that is ready must come once to a node that asks. */
-async function undrained({ store, catalog, address }: Place): Promise<string[]> {
-  const before = await stateAt(address);
+async function undrained({ store, catalog, address }: Place, before: StoredState): Promise<string[]> {
   for (const channel of before.paused) await catalog.resume(channel);
   const wanted = before.jobs.filter(({ state }) => state === "ready").map(({ id }) => id);
   const ran: string[] = [];

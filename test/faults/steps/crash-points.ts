@@ -10,7 +10,7 @@ export type Level = "calls" | "commands";
 
 export interface DeathOptions {
   readonly level: Level;
-  /** Which of the points passed, counted from 0, is the last thing that this process does. */
+  /** The point that is the last thing this process does, counted from 0; none where it is negative. */
   readonly at: number;
   readonly ledger: Ledger;
 }
@@ -20,8 +20,8 @@ export class CrashPoints {
   /** Such as `Store.publish`: the calls made while watched. */
   readonly calls = new Set<string>();
   private readonly options: DeathOptions;
+  readonly passed: Record<Level, number> = { calls: 0, commands: 0 };
   private isWatched = false;
-  private passed = 0;
 
   constructor(options: DeathOptions) {
     this.options = options;
@@ -46,12 +46,12 @@ export class CrashPoints {
 
   pass(level: Level, point: string, when: "before" | "after"): void {
     const { level: deadly, at, ledger } = this.options;
-    if (!this.isWatched || level !== deadly) return;
-    if (this.passed === at) {
+    if (!this.isWatched) return;
+    if (level === deadly && this.passed[level] === at) {
       ledger.write({ kind: "death", level, point, when });
       process.kill(process.pid, "SIGKILL");
     }
-    this.passed += 1;
+    this.passed[level] += 1;
   }
 
   private call(name: string, make: () => unknown): unknown {
@@ -76,7 +76,11 @@ export class CrashPoints {
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
 /** Puts a watched method in the place of each. */
-function replace(object: object, names: readonly string[], make: (method: Method, name: string) => Method): void {
+function replace(
+  object: object,
+  names: readonly string[],
+  make: (method: Method, name: string) => Method,
+): void {
   const methods = object as Record<string, Method>;
   for (const name of names) methods[name] = make(methods[name]!, name);
 }

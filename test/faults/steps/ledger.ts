@@ -11,8 +11,18 @@ export type Line =
   /** What a step is about to bring about. `isWhole`: all of it or nothing. */
   | { readonly kind: "intend"; readonly facts: Facts; readonly isWhole: boolean }
   | { readonly kind: "done" }
-  | { readonly kind: "death"; readonly level: string; readonly point: string; readonly when: "before" | "after" }
-  | { readonly kind: "end"; readonly calls: readonly string[] };
+  | {
+      readonly kind: "death";
+      readonly level: string;
+      readonly point: string;
+      readonly when: "before" | "after";
+    }
+  /** It was not reached: `points` were passed. */
+  | {
+      readonly kind: "end";
+      readonly points: Readonly<Record<string, number>>;
+      readonly calls: readonly string[];
+    };
 
 /** A file that outlives the process that writes it: a line is there as soon as `write` returns. */
 export class Ledger {

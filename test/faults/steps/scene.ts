@@ -35,7 +35,7 @@ export interface Place {
 /** What the steps of a scenario happen in, the same for the process that dies and for those that do not. */
 export interface Scene {
   readonly main: Place;
-  /** Where jobs are moved to. */
+  /** Where jobs are moved to; the same as `main` in scenarios that move none. */
   readonly other: Place;
   readonly ledger: Ledger;
 }
@@ -75,9 +75,19 @@ export async function stateAt({ engine, location, prefix }: Address): Promise<St
   }
 }
 
-export function job(id: string, fields: Partial<Publication> & { readonly barrier?: string } = {}): Publication {
+export function job(
+  id: string,
+  fields: Partial<Publication> & { readonly barrier?: string } = {},
+): Publication {
   const { channel = "default", barrier, ...rest } = fields;
-  const envelope = { id, task: "Task", channel, argumentsJson: "[1]", maxFailures: 25, nowMs: 1_700_000_000_000 };
+  const envelope = {
+    id,
+    task: "Task",
+    channel,
+    argumentsJson: "[1]",
+    maxFailures: 25,
+    nowMs: 1_700_000_000_000,
+  };
   return { id, channel, payload: encodeEnvelope({ ...envelope, barrier }), ...rest };
 }
 

@@ -16,7 +16,8 @@ async function put({ main, ledger }: Scene, set: EntrySet, names: readonly strin
   const executor = { node: "host~bun:1:filler", executor: "w0-1", generation: "g1" };
   const entries = names.map((id) => {
     const { payload } = job(id);
-    if (set === "retrying") return { slot: 0, token: "", jobId: id, outcome: "retry", delaySeconds: 3600, payload } as const;
+    if (set === "retrying")
+      return { slot: 0, token: "", jobId: id, outcome: "retry", delaySeconds: 3600, payload } as const;
     return { slot: 0, token: "", jobId: id, outcome: "archive", payload } as const;
   });
   const facts = { ...all(names, set), "#failed": String(names.length) };
@@ -36,7 +37,7 @@ const removing = sets.map(
     name: `removes one entry of those ${set}`,
     before: (scene) => put(scene, set, ["a", "b"]),
     run: async (actor) => {
-      actor.watch();
+      await actor.watch();
       const locator = await locatorOf(actor, set, "a");
       await actor.will({ a: "gone" }, () => actor.main.catalog.remove(set, locator));
     },
@@ -48,7 +49,7 @@ const requeueing = sets.map(
     name: `requeues one entry of those ${set}`,
     before: (scene) => put(scene, set, ["a", "b"]),
     run: async (actor) => {
-      actor.watch();
+      await actor.watch();
       const locator = await locatorOf(actor, set, "a");
       await actor.will({ a: "ready" }, () => actor.main.catalog.requeue(set, locator));
     },
@@ -60,7 +61,7 @@ const requeueingAll = sets.map(
     name: `requeues all of those ${set}`,
     before: (scene) => put(scene, set, ids(130)),
     run: async (actor) => {
-      actor.watch();
+      await actor.watch();
       const catalog = new Catalog(undefined, actor.main.catalog);
       await actor.will(all(ids(130), "ready"), () => catalog[set].requeueAll(), { isWhole: false });
     },
@@ -80,7 +81,7 @@ const purging = purgeable.map(
         ? publish(scene, ...ids(130).map((id) => job(id)))
         : put(scene, place.state, ids(130)),
     run: async (actor) => {
-      actor.watch();
+      await actor.watch();
       const catalog = new Catalog(undefined, actor.main.catalog);
       const purge = () =>
         place.state === "ready" ? catalog.purge(place.channel) : catalog[place.state].purge();
@@ -95,7 +96,7 @@ const pausing: readonly Scenario[] = [
     before: (scene) => publish(scene, job("a"), job("b", { channel: "low" })),
     run: async (actor) => {
       const { catalog } = actor.main;
-      actor.watch();
+      await actor.watch();
       await actor.will({ "#paused": "default" }, () => catalog.pause("default"));
       await actor.will({ "#paused": "default low" }, () => catalog.pause("low"));
       await actor.will({ "#paused": "low" }, () => catalog.resume("default"));
@@ -114,7 +115,9 @@ export const catalogScenarios = {
   channels: looking("the channels", (catalog) => catalog.channels()),
   pause: pausing,
   resume: pausing,
-  entries: looking("the jobs of a channel", (catalog) => catalog.entries({ state: "ready", channel: "default" })),
+  entries: looking("the jobs of a channel", (catalog) =>
+    catalog.entries({ state: "ready", channel: "default" }),
+  ),
   remove: removing,
   requeue: requeueing,
   requeueStep: requeueingAll,

@@ -21,7 +21,8 @@ export const outcomes = {
   archive: { make: (payload) => ({ outcome: "archive", payload }), facts: { a: "discarded", ...failed } },
 } satisfies Record<Outcome, { make: (payload: string) => SettlementOutcome; facts: Facts }>;
 
-const three = (scene: Parameters<typeof publish>[0]) => publish(scene, job("a"), job("b"), job("c", { channel: "low" }));
+const three = (scene: Parameters<typeof publish>[0]) =>
+  publish(scene, job("a"), job("b"), job("c", { channel: "low" }));
 
 function settles(outcome: Outcome): readonly Scenario[] {
   const { make, facts } = outcomes[outcome];
@@ -31,7 +32,7 @@ function settles(outcome: Outcome): readonly Scenario[] {
       before: three,
       run: async (actor) => {
         const [settled] = await heldBy(actor, "a");
-        actor.watch();
+        await actor.watch();
         await actor.will(facts, () => actor.cycle([settled!(make)]));
       },
     },
@@ -40,7 +41,7 @@ function settles(outcome: Outcome): readonly Scenario[] {
       before: three,
       run: async (actor) => {
         const [settled] = await heldBy(actor, "a");
-        actor.watch();
+        await actor.watch();
         const next = outcome === "requeue" ? { a: "claimed" } : { b: "claimed" };
         await actor.will({ ...facts, ...next }, () => actor.cycle([settled!(make)], 1));
       },
@@ -50,7 +51,7 @@ function settles(outcome: Outcome): readonly Scenario[] {
       before: three,
       run: async (actor) => {
         const [first, second] = await heldBy(actor, "a", "b");
-        actor.watch();
+        await actor.watch();
         await actor.will(facts, () => actor.cycle([first!(make)]));
         await actor.cycle([first!(make)]);
         const count = (name: string) => String(1 + Number((facts as Facts)[name] ?? 0));
@@ -78,7 +79,7 @@ export const cycling: readonly Scenario[] = [
     before: three,
     run: async (actor) => {
       await actor.join();
-      actor.watch();
+      await actor.watch();
       await actor.hold("a", "b", "c");
     },
   },
@@ -87,7 +88,7 @@ export const cycling: readonly Scenario[] = [
     before: three,
     run: async (actor) => {
       await actor.join();
-      actor.watch();
+      await actor.watch();
       const { store } = actor.main;
       const request = { executor: actor.worker, channels: [...channels], isAtMostOnce: true };
       const { reserved } = await actor.will({ a: "gone", b: "gone", "#processed": "2" }, () =>
@@ -105,7 +106,7 @@ export const cycling: readonly Scenario[] = [
     run: async (actor) => {
       await actor.join();
       const held = await many(actor, ids(250));
-      actor.watch();
+      await actor.watch();
       const acks = held.map((reservation) => settlement(reservation, { outcome: "ack" }));
       const facts = { ...all(ids(250), "gone"), "#processed": "250" };
       await actor.will(facts, () => actor.cycle(acks), { isWhole: actor.main.store.engine === "sqlite" });
@@ -116,7 +117,7 @@ export const cycling: readonly Scenario[] = [
     before: three,
     run: async (actor) => {
       await actor.join();
-      actor.watch();
+      await actor.watch();
       const [first] = await actor.hold("a");
       const retry = { outcome: "retry", delaySeconds: 0, payload: first!.raw } as const;
       await actor.will({ a: "retrying", "#failed": "1" }, () => actor.cycle([settlement(first!, retry)]));
@@ -149,7 +150,7 @@ export const readingClaims: readonly Scenario[] = [
     run: async (actor) => {
       await actor.join();
       const [held] = await actor.hold("a");
-      actor.watch();
+      await actor.watch();
       await actor.main.store.claimedBytes(actor.worker, held!);
     },
   },
@@ -162,7 +163,7 @@ export const reconciling: readonly Scenario[] = [
     run: async (actor) => {
       await actor.join();
       const [known] = await actor.hold("a", "b", "c");
-      actor.watch();
+      await actor.watch();
       const { store } = actor.main;
       await actor.will({ b: "ready", c: "ready" }, () => store.reconcile(actor.worker, "g2", [known!], 3));
     },
@@ -173,7 +174,7 @@ export const reconciling: readonly Scenario[] = [
     run: async (actor) => {
       await actor.join();
       await many(actor, ids(250));
-      actor.watch();
+      await actor.watch();
       const reconcile = () => actor.main.store.reconcile(actor.worker, "g2", [], 250);
       await actor.will(all(ids(250), "ready"), reconcile, { isWhole: false });
     },

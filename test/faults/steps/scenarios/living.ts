@@ -9,7 +9,7 @@ export const registering: readonly Scenario[] = [
     name: "registers, is granted a generation, and reserves",
     before: (scene) => publish(scene, job("a")),
     run: async (actor) => {
-      actor.watch();
+      await actor.watch();
       await actor.join();
       await actor.hold("a");
     },
@@ -23,7 +23,7 @@ export const revoking: readonly Scenario[] = [
     run: async (actor) => {
       await actor.join();
       const [held] = await actor.hold("a", "b");
-      actor.watch();
+      await actor.watch();
       const { node, executor } = actor.worker;
       await actor.main.store.revoke(node, executor, { isCrash: true });
       const retry = { outcome: "retry", delaySeconds: 3600, payload: held!.raw } as const;
@@ -54,7 +54,7 @@ export const opening: readonly Scenario[] = [
   {
     name: "opens and closes a store",
     run: async (actor) => {
-      actor.watch();
+      await actor.watch({ isConnected: false });
       await actor.main.store.open();
       await actor.main.store.close();
     },
@@ -85,7 +85,7 @@ export const promoting: readonly Scenario[] = [
       const [held] = await actor.hold("again");
       const retry = { outcome: "retry", delaySeconds: 0, payload: held!.raw } as const;
       await actor.will({ again: "retrying", "#failed": "1" }, () => actor.cycle([settlement(held!, retry)]));
-      actor.watch();
+      await actor.watch();
       await actor.will({ a: "ready", b: "ready", again: "ready" }, () => actor.main.store.promoteDue());
     },
   },
@@ -93,7 +93,7 @@ export const promoting: readonly Scenario[] = [
     name: "promotes more than one call moves",
     before: (scene) => publish(scene, ...ids(130).map((id) => job(id, { due: { afterSeconds: 0 } }))),
     run: async (actor) => {
-      actor.watch();
+      await actor.watch();
       const twice = async () => {
         await actor.main.store.promoteDue();
         await actor.main.store.promoteDue();
@@ -113,7 +113,7 @@ export const recovering: readonly Scenario[] = [
     run: async (actor) => {
       const { store } = actor.main;
       await actor.join();
-      actor.watch();
+      await actor.watch();
       const { nodes } = await store.sightNodes();
       for (const { identity } of nodes) {
         if (identity === actor.worker.node) continue;
@@ -131,7 +131,7 @@ export const closing: readonly Scenario[] = [
     run: async (actor) => {
       await actor.join();
       await actor.hold(...ids(130));
-      actor.watch();
+      await actor.watch();
       await actor.main.store.closeForReservations(actor.worker.node);
       const leave = () => actor.main.store.leave(actor.worker.node);
       await actor.will(all(ids(130), "ready"), leave, { isWhole: false });
@@ -140,7 +140,7 @@ export const closing: readonly Scenario[] = [
   {
     name: "comes again under a new identity after it left",
     run: async (actor) => {
-      actor.watch();
+      await actor.watch();
       await actor.join();
       await actor.main.store.leave(actor.worker.node);
       await actor.main.store.register(nodeRecord("host~bun:1:again"));

@@ -7,13 +7,19 @@ import type { MethodsOf, Scenario } from "./scenario.ts";
 const before: Facts = { a: "ready", b: "ready", low: "ready", later: "planned" };
 
 /** A move that is cut off is taken up by another one: then all has arrived, once. */
-function moves({ isDeleting, other }: { isDeleting: boolean; other: Scenario["other"] }): Scenario {
+function moves({
+  isDeleting,
+  other,
+}: {
+  isDeleting: boolean;
+  other: "same engine" | "other engine";
+}): Scenario {
   const move = (scene: Scene) => moveJobs({ from: scene.main, to: scene.other, isDeleting });
   const arrived = (state: string) => (isDeleting ? `other:${state}` : `${state} + other:${state}`);
   const after = Object.fromEntries(Object.entries(before).map(([id, state]) => [id, arrived(state)]));
   return {
     name: `moves all jobs to ${other === "other engine" ? "the other engine" : "another place"}, ${isDeleting ? "deleting" : "keeping"} them here`,
-    ...(other === undefined ? {} : { other }),
+    other,
     before: async ({ main, ledger }) => {
       const jobs = [
         job("a"),
@@ -24,7 +30,7 @@ function moves({ isDeleting, other }: { isDeleting: boolean; other: Scenario["ot
       await ledger.will(before, () => main.store.publish(jobs));
     },
     run: async (actor) => {
-      actor.watch();
+      await actor.watch();
       await actor.will(after, () => move(actor), { isWhole: false });
     },
     after: (scene) => scene.ledger.will(after, () => move(scene).then(() => {}, unlessFinished)),
@@ -54,8 +60,7 @@ export const transferScenarios = {
     {
       name: "closes the way in and out",
       run: async (actor) => {
-        await actor.main.transfer.size({ state: "planned" });
-        actor.watch();
+        await actor.watch();
         await actor.main.transfer.close();
       },
     },

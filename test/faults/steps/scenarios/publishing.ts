@@ -13,14 +13,14 @@ export const publishing: readonly Scenario[] = [
   {
     name: "publishes one job",
     run: async (actor) => {
-      actor.watch();
+      await actor.watch();
       await actor.will({ a: "ready" }, () => actor.main.store.publish([job("a")]));
     },
   },
   {
     name: "publishes jobs of two channels, now and later, in one call",
     run: async (actor) => {
-      actor.watch();
+      await actor.watch();
       const jobs = [job("a"), job("b", { channel: "low" }), job("c", { due: hour }), job("d", { due: hour })];
       const facts = { a: "ready", b: "ready", c: "planned", d: "planned" };
       await actor.will(facts, () => actor.main.store.publish(jobs));
@@ -29,7 +29,7 @@ export const publishing: readonly Scenario[] = [
   {
     name: "publishes more jobs than one call takes",
     run: async (actor) => {
-      actor.watch();
+      await actor.watch();
       const request = { task: "Task", channel: "default" };
       const jobs = Array.from({ length: 1100 }, (_, i) => [i]);
       await publisher(actor).publishMany(request, jobs);
@@ -41,7 +41,7 @@ export const barring: readonly Scenario[] = [
   {
     name: "publishes behind a barrier and lifts it",
     run: async (actor) => {
-      actor.watch();
+      await actor.watch();
       const { store } = actor.main;
       const jobs = [job("a", { barrier: "barrier" }), job("b", { barrier: "barrier" })];
       await actor.will({ a: "ready", b: "ready" }, () => store.publish(jobs, "barrier"));

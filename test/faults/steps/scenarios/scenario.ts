@@ -5,7 +5,7 @@ import { closePlace, job, nodeRecord, openPlace, type Scene } from "../scene.ts"
 /** What a process does until it dies at one of its steps. */
 export interface Scenario {
   readonly name: string;
-  /** The engine of the place jobs are moved to. Default: the same. */
+  /** The engine of the place jobs are moved to, where they are. */
   readonly other?: "same engine" | "other engine";
   /** Another process does this before. */
   readonly before?: (scene: Scene) => Promise<void>;
@@ -40,7 +40,8 @@ export async function deadNode(scene: Scene, held: readonly string[]): Promise<v
       const slots = Array.from({ length: Math.min(50, held.length - from) }, (_, i) => from + i);
       const channels = [{ channel: "default", quota: 1000 }];
       const { reserved } = await place.store.cycle({ executor: worker, settlements: [], slots, channels });
-      if (reserved.length !== slots.length) throw new Error(`the dead node holds ${reserved.length} jobs of ${slots.length}`);
+      if (reserved.length !== slots.length)
+        throw new Error(`the dead node holds ${reserved.length} jobs of ${slots.length}`);
     }
   });
   await closePlace(place);
@@ -53,7 +54,7 @@ export function bystander(name: string, run: (actor: Actor) => Promise<unknown>)
     before: (scene) => publish(scene, job("bystander")),
     run: async (actor) => {
       await actor.join();
-      actor.watch();
+      await actor.watch();
       await run(actor);
     },
   };

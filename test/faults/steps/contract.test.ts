@@ -1,0 +1,31 @@
+import { describe, expect, test } from "bun:test";
+import { Contract } from "./contract.ts";
+import { scenarioTables } from "./scenarios/all.ts";
+import { outcomes } from "./scenarios/cycling.ts";
+
+const contract = new Contract(
+  "src/store/store.ts",
+  "src/store/catalog-store.ts",
+  "src/store/transfer-store.ts",
+);
+
+describe("the scenarios of deaths", () => {
+  for (const name of Object.keys(scenarioTables)) {
+    test(`name each method of ${name}, as it is declared`, () => {
+      const table = scenarioTables[name] ?? {};
+      expect(Object.keys(table).toSorted()).toEqual(contract.methodsOf(name));
+      for (const scenarios of Object.values(table)) expect(scenarios.length).toBeGreaterThan(0);
+    });
+  }
+
+  test("name each outcome that a settlement can have", () => {
+    expect(Object.keys(outcomes).toSorted()).toEqual(contract.valuesOf("SettlementOutcome", "outcome"));
+  });
+
+  test("leave out no interface of a store", () => {
+    const declared = ["PublishStore", "CycleStore", "WaitStore", "NodeStore"].flatMap((name) =>
+      contract.methodsOf(name),
+    );
+    expect(Object.keys(scenarioTables["Store"] ?? {})).toEqual(expect.arrayContaining(declared));
+  });
+});
