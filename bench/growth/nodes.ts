@@ -1,0 +1,32 @@
+import { type Dimension, jobsOf, type Knobs, type Point } from "./dimension.ts";
+import { idling } from "./idling.ts";
+import type { Rig } from "./rig.ts";
+import { pointOf, round, warmedUp } from "./working.ts";
+
+/** Processes on one Redis. */
+export const nodes: Dimension = {
+  name: "nodes",
+  unit: "nodes",
+  title: "nodes (processes) on one Redis, 1 worker x 1 each: first idle, then they share no-op jobs",
+  statement:
+    "an idle node sends the same few requests however many there are; a job costs Redis the same however many nodes ask for it",
+  claims: [
+    { of: "idleRequests", atMost: 1.5 },
+    { of: "idleRedisPercentEach", atMost: 1.5 },
+    { of: "redisUs", atMost: 1.3 },
+  ],
+  sizes: ({ isFull, isQuick }) => (isFull ? [1, 2, 5, 10, 20, 50] : isQuick ? [1, 20] : [1, 50]),
+  measure: (rig, size, knobs) => measured(rig, size, knobs),
+};
+
+function measured(rig: Rig, size: number, knobs: Knobs): Promise<Point> {
+  const jobs = jobsOf(50_000, knobs);
+  return rig.site(jobs * 2, async (site) => {
+    await site.start(size, { workers: 1, slots: 1 });
+    const idle = await idling(site, knobs);
+    await warmedUp(site, jobs);
+    const busy = await round(site, { from: jobs, count: jobs });
+    site.assertEachRanOnce(jobs * 2);
+    return pointOf({ size, jobs, rounds: [busy], values: idle.values, alsoSeen: [idle.redis] });
+  });
+}

@@ -1,0 +1,19 @@
+import { type Dimension, jobsOf } from "./dimension.ts";
+import { working } from "./working.ts";
+
+/** Threads of one node, a job at a time in each. */
+export const workers: Dimension = {
+  name: "workers",
+  unit: "workers",
+  title: "workers of one node, one slot each, no-op jobs",
+  statement: "a job costs Redis no more with many workers; each takes its memory and nothing else",
+  claims: [
+    { of: "redisUs", atMost: 1.3 },
+    { of: "workerUs", atMost: 2 },
+  ],
+  sizes: ({ isFull, isQuick }) => (isFull ? [1, 2, 4, 8, 16, 32, 64] : isQuick ? [1, 64] : [1, 4, 16, 64]),
+  measure(rig, size, knobs) {
+    const jobs = jobsOf(50_000, knobs, 0.3);
+    return working(rig, { size, node: { workers: size, slots: 1 }, warmUp: jobs, jobs });
+  },
+};
