@@ -2,10 +2,13 @@ import { bare } from "./bare/system.ts";
 import { beeQueue } from "./bee-queue/system.ts";
 import { bullmq, bullmqOnNode } from "./bullmq/system.ts";
 import { bunqueue } from "./bunqueue/system.ts";
+import { celeryGevent, celeryPrefork } from "./celery/system.ts";
 import { groupmq } from "./groupmq/system.ts";
+import { jigglerAtLeastOnce, jigglerAtMostOnce } from "./jiggler/system.ts";
 import { ping } from "./ping/system.ts";
 import { plainjob } from "./plainjob/system.ts";
 import { raw } from "./raw/system.ts";
+import { sidekiq } from "./sidekiq/system.ts";
 import { solidJobs, solidJobsEmbedded } from "./solid-jobs/system.ts";
 import type { System } from "./system.ts";
 
@@ -17,6 +20,11 @@ export const systems: readonly System[] = [
   bullmqOnNode,
   beeQueue,
   groupmq,
+  celeryPrefork,
+  celeryGevent,
+  sidekiq,
+  jigglerAtLeastOnce,
+  jigglerAtMostOnce,
   bunqueue,
   plainjob,
   bare,
