@@ -17,15 +17,18 @@ export interface Strike {
   readonly detail?: string;
 }
 
+/** What has begun or ended so shortly before or after counts as running: the ledger's times are whole ms. */
+const slackMs = 3;
+
 /** The executions that a strike met while they ran. One that met none is not counted as a fault. */
 export function hitsOf(strike: Strike, runs: readonly Run[]): Run[] {
-  return runs.filter(
-    (run) =>
-      concerns(strike, run) &&
-      run.beganAt <= strike.until &&
-      (run.endedAt ?? run.cutAt ?? Number.POSITIVE_INFINITY) >= strike.at &&
-      (strike.isFatal !== true || run.endedAt === undefined),
-  );
+  const { at, until, isFatal } = strike;
+  return runs.filter((run) => {
+    if (!concerns(strike, run)) return false;
+    const endedAt = run.endedAt ?? run.cutAt ?? Number.POSITIVE_INFINITY;
+    if (isFatal === true) return run.endedAt === undefined && run.beganAt <= until && endedAt >= at;
+    return run.beganAt <= at + slackMs && endedAt >= at - slackMs;
+  });
 }
 
 export function concerns({ scope }: Strike, { node }: Pick<Run, "node">): boolean {

@@ -15,8 +15,8 @@ function wrongClock(name: string, seconds: number): Fault {
       const wrapper = ["faketime", "-f", `${seconds > 0 ? "+" : ""}${seconds}`];
       const victim = await world.victim();
       const skewed = await world.fleet.restartAs(victim, { wrapper, clockErrorMs: seconds * 1000 });
-      const at = Date.now();
       await world.victim((node) => node === skewed);
+      const at = Date.now();
       await Bun.sleep(1000);
       world.strikes.push({ fault: name, at, until: Date.now(), scope: [skewed.name] });
     },

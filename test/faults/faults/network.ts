@@ -82,11 +82,11 @@ async function loseOne(world: World, random: Random): Promise<void> {
   const { proxy } = world.redis;
   const chosen = random.pick([...new Set([...proxy.asked.keys(), ...Object.keys(provocations)])].sort());
   const isCut = random.chance(0.8);
-  const at = Date.now();
   const losing = proxy.loseReply((name) => name === chosen, { isCut });
   await provocations[chosen]?.(world);
   const reply = await Promise.race([losing, Bun.sleep(lossMs)]);
   proxy.disarm();
   if (reply?.wasExecuted !== true) return; // nobody asked it in that time, or the server refused it
-  world.strikes.push({ fault: "lost-reply", at, until: Date.now(), scope: "all", detail: chosen });
+  const at = Date.now();
+  world.strikes.push({ fault: "lost-reply", at, until: at, scope: "all", detail: chosen });
 }

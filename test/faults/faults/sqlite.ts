@@ -97,13 +97,11 @@ export const sqliteFaults: readonly Fault[] = [
     async strike(world) {
       const program = newerCopy();
       const victim = await world.victim();
-      const old = world.fleet.seats.filter(({ node }) => node !== undefined && node !== victim);
-      const names = old.map(({ node }) => String(node?.name));
-      await world.struck("other-version", names, async () => {
-        const newer = await world.fleet.restartAs(victim, { program });
-        await world.victim((node) => node === newer);
-        await Bun.sleep(500);
-      });
+      const newer = await world.fleet.restartAs(victim, { program });
+      await world.victim((node) => node === newer);
+      await world.victim((node) => node !== newer);
+      const scope = world.fleet.living.filter((node) => node !== newer).map(({ name }) => name);
+      world.strikes.push({ fault: "other-version", at: Date.now(), until: Date.now(), scope });
       const older = world.fleet.startOlder();
       world.processes.push(older);
       if ((await older.exited) !== 1 || !older.dump().includes("newer solid-jobs"))

@@ -61,6 +61,20 @@ async function publish(jobs: readonly Job[]): Promise<void> {
   while (!(await attempt(jobs, ...way(task, jobs, delay)))) await pause(random.int(50, 200));
 }
 
+/** Without a pause, so that nodes are at work with all their slots for a while. */
+async function publishBurst(from: number, count: number): Promise<void> {
+  for (let done = 0; done < count; ) {
+    const kind = random.weighted(jobKinds);
+    const together = Math.min(random.chance(0.3) ? random.int(2, 10) : 1, count - done);
+    const jobs = Array.from({ length: together }, (_, i) => ({
+      kind,
+      work: workOf(kind, `${plan.name}-${from + done + i}`, random),
+    }));
+    done += together;
+    await publish(jobs);
+  }
+}
+
 /** One job goes alone, at once or later, under an id of ours; several go together. */
 function way(
   task: typeof tasks.Sleeping,
@@ -80,16 +94,10 @@ function way(
 }
 
 configure({ publishDeadline: 2 });
-const pauseMs = plan.overMs / plan.jobs;
 for (let number = 0; number < plan.jobs; ) {
-  const kind = random.weighted(jobKinds);
-  const together = Math.min(random.chance(0.3) ? random.int(2, 10) : 1, plan.jobs - number);
-  const jobs = Array.from({ length: together }, (_, i) => ({
-    kind,
-    work: workOf(kind, `${plan.name}-${number + i}`, random),
-  }));
-  number += together;
-  await publish(jobs);
-  await pause(pauseMs * together * 2 * random.next());
+  const burst = Math.min(random.int(5, 60), plan.jobs - number);
+  await publishBurst(number, burst);
+  number += burst;
+  await pause((plan.overMs * burst) / plan.jobs);
 }
 await close();

@@ -1,4 +1,7 @@
+import { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { schemaVersion } from "../../../src/store/sqlite/schema.ts";
 import { type SmallDisk, smallDisk } from "../../support/small-disk.ts";
 
 const diskMegabytes = 48;
@@ -17,6 +20,20 @@ export class FileWorld {
 
   get url(): string {
     return `sqlite:${this.path}`;
+  }
+
+  /** A newer version's file, made readable to this one: what the newer one adds does not concern us. */
+  admitThisVersion(): void {
+    if (!existsSync(this.path)) return;
+    const database = new Database(this.path);
+    try {
+      database.run("PRAGMA busy_timeout = 10000");
+      const found =
+        database.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
+      if (found > schemaVersion) database.run(`PRAGMA user_version = ${schemaVersion}`);
+    } finally {
+      database.close();
+    }
   }
 
   close(): void {

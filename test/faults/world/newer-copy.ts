@@ -27,7 +27,7 @@ function makeCopy(): string {
   const text = readFileSync(schema, "utf8");
   const newer = text.replace(
     /\n\];\n\nexport const schemaVersion/,
-    "\n  `CREATE TABLE later (n INTEGER)`,$&",
+    "\n  `CREATE TABLE IF NOT EXISTS later (n INTEGER)`,$&",
   );
   if (newer === text) throw new Error(`expected a list of migrations before schemaVersion in ${schema}`);
   writeFileSync(schema, newer);

@@ -175,6 +175,7 @@ export class World {
   /** A node that runs jobs at this moment. Gives the fleet work when nobody has any. */
   async victim(fits: (node: FleetNode) => boolean = () => true): Promise<FleetNode> {
     const endsAt = performance.now() + victimMs;
+    await Bun.sleep(this.random.int(0, 60)); // not always at the first moment of a burst
     for (let idleSince = performance.now(); performance.now() < endsAt; ) {
       const busy = new Set(this.ledger.running().map(({ node }) => node));
       const victims = this.fleet.living.filter(
@@ -182,7 +183,7 @@ export class World {
       );
       if (victims.length > 0) return this.random.pick(victims);
       if (performance.now() - idleSince > idleMs) {
-        await this.publish("sleeping", 20, { ms: 50 });
+        await this.publish("sleeping", 40);
         idleSince = performance.now();
       }
       await Bun.sleep(5);
@@ -243,6 +244,7 @@ export class World {
   }
 
   private get ownSettings() {
+    if (this.store instanceof FileWorld) this.store.admitThisVersion();
     const url = this.store instanceof RedisWorld ? this.store.server.url : this.store.url;
     return settingsFrom({ env: {}, given: { url } });
   }
