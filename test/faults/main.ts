@@ -2,7 +2,8 @@
 import { CommanderError } from "commander";
 import { ensureRedisServer } from "../support/redis-command.ts";
 import { runCampaign } from "./campaign.ts";
-import { faultsProgram, type GivenCampaign } from "./command-line.ts";
+import { faultsProgram, type GivenCampaign, type GivenFacts } from "./command-line.ts";
+import { factText, measureFacts } from "./facts/facts.ts";
 import { allFaults } from "./faults/table.ts";
 import { ResultsFile } from "./results-file.ts";
 import type { RunResult } from "./run.ts";
@@ -43,6 +44,11 @@ function tell(result: RunResult, { engine, faults, jobs, strikes }: GivenCampaig
   if (faults.length > 0 && process.env["FAULTS_DUMP"] !== undefined) console.log(dump);
 }
 
+async function facts({ engine }: GivenFacts): Promise<void> {
+  if (engine === "redis") ensureRedisServer();
+  await measureFacts(engine, (result) => console.log(factText(result)));
+}
+
 function list(): void {
   for (const { name, does, engines, reasonAgainst } of allFaults) {
     const reason = reasonAgainst?.();
@@ -53,7 +59,7 @@ function list(): void {
 }
 
 try {
-  await faultsProgram({ campaign, facts: async () => {}, list }).parseAsync();
+  await faultsProgram({ campaign, facts, list }).parseAsync();
 } catch (error) {
   if (!(error instanceof CommanderError)) console.error(`npm run faults: ${(error as Error).message}`);
   process.exitCode = error instanceof CommanderError && error.exitCode === 0 ? 0 : 1;

@@ -33,9 +33,7 @@ const usualWeight = 10;
 /** @throws Error when no fault is left to do */
 export function planRun({ seed, engine, jobs, faults, strikes }: PlanOptions): RunPlan {
   const random = new Random(seed);
-  const possible = faults.filter(
-    (fault) => fault.engines.includes(engine) && fault.reasonAgainst?.() === undefined,
-  );
+  const possible = faults.filter((fault) => fault.engines.includes(engine) && isPossible(fault));
   const chosen = draw(possible, strikes ?? random.int(1, 4), random);
   const takesMs = chosen.reduce((sum, fault) => sum + fault.takesMs, 0);
   return {
@@ -48,6 +46,15 @@ export function planRun({ seed, engine, jobs, faults, strikes }: PlanOptions): R
     overMs: Math.max(500, Math.min(takesMs, 15_000)),
     random: random.fork(),
   };
+}
+
+/** What a machine can do does not change while this runs, and finding out takes a while. */
+const known = new Map<Fault, boolean>();
+
+function isPossible(fault: Fault): boolean {
+  const answer = known.get(fault) ?? fault.reasonAgainst?.() === undefined;
+  known.set(fault, answer);
+  return answer;
 }
 
 /** A third of the runs do one fault again and again, the others mix. */

@@ -49,6 +49,8 @@ export class Seat {
   setup: SeatSetup;
   node: FleetNode | undefined;
   starts = 0;
+  /** Nobody follows a node that ends here. */
+  isClosed = false;
 
   constructor(number: number, setup: SeatSetup) {
     this.number = number;
@@ -58,7 +60,7 @@ export class Seat {
 
 /** The nodes of a run, and their supervisor. */
 export class Fleet {
-  readonly seats: readonly Seat[];
+  readonly seats: Seat[];
   readonly exits: FleetExit[] = [];
   /** Every process there ever was. */
   readonly nodes: FleetNode[] = [];
@@ -74,6 +76,17 @@ export class Fleet {
   /** Resolves when all have started. */
   async start(): Promise<void> {
     await Promise.all(this.seats.map((seat) => this.launch(seat).process.started()));
+  }
+
+  /** One more seat, like the first one but for the change. Resolves when its node has started. */
+  async add(change: Partial<SeatSetup>): Promise<FleetNode> {
+    const [first] = this.seats;
+    if (first === undefined) throw new Error("a fleet has a seat at least");
+    const seat = new Seat(this.seats.length, { ...first.setup, wrapper: [], ...change });
+    this.seats.push(seat);
+    const node = this.launch(seat);
+    await node.process.started();
+    return node;
   }
 
   /** The processes that live, as far as the supervisor knows. */
@@ -169,7 +182,7 @@ export class Fleet {
     const wasExpected = this.expected.has(node.name);
     this.exits.push({ node: node.name, at: Date.now(), code, wasExpected });
     await Bun.sleep(restartMs);
-    if (!this.isStopping) this.launch(node.seat);
+    if (!this.isStopping && !node.seat.isClosed) this.launch(node.seat);
   }
 }
 
