@@ -8,29 +8,41 @@ import type { Ledger } from "./ledger.ts";
  */
 export type Level = "calls" | "commands";
 
-export interface DeathOptions {
+/** The point that is the last thing this process does, counted from 0. */
+export interface Death {
   readonly level: Level;
-  /** The point that is the last thing this process does, counted from 0; none where it is negative. */
   readonly at: number;
-  readonly ledger: Ledger;
 }
 
 /** Counts the points at which this process could die while it is watched, and ends it at one of them. */
 export class CrashPoints {
-  /** Such as `Store.publish`: the calls made while watched. */
-  readonly calls = new Set<string>();
-  private readonly options: DeathOptions;
-  readonly passed: Record<Level, number> = { calls: 0, commands: 0 };
+  passed: Record<Level, number> = { calls: 0, commands: 0 };
+  private readonly death: Death | undefined;
+  private readonly calls = new Set<string>();
+  private ledger: Ledger | undefined;
   private isWatched = false;
 
-  constructor(options: DeathOptions) {
-    this.options = options;
+  constructor(death: Death | undefined) {
+    this.death = death;
     watchRedis(this);
     watchSqlite(this);
   }
 
+  /** Counts from 0, not yet watched. */
+  begin(ledger: Ledger): void {
+    this.ledger = ledger;
+    this.passed = { calls: 0, commands: 0 };
+    this.calls.clear();
+  }
+
   watch(): void {
     this.isWatched = true;
+  }
+
+  /** @returns the calls made while watched, such as `Store.publish` */
+  end(): string[] {
+    this.isWatched = false;
+    return [...this.calls];
   }
 
   /** The same object, each of whose methods is watched. */
@@ -45,10 +57,9 @@ export class CrashPoints {
   }
 
   pass(level: Level, point: string, when: "before" | "after"): void {
-    const { level: deadly, at, ledger } = this.options;
     if (!this.isWatched) return;
-    if (level === deadly && this.passed[level] === at) {
-      ledger.write({ kind: "death", level, point, when });
+    if (level === this.death?.level && this.passed[level] === this.death.at) {
+      this.ledger?.write({ kind: "death", level, point, when });
       process.kill(process.pid, "SIGKILL");
     }
     this.passed[level] += 1;

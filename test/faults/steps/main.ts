@@ -15,7 +15,7 @@ interface Flags {
 const program = new Command("steps")
   .addOption(new Option("--engine <name>", "redis or sqlite").choices(["redis", "sqlite"]).default("redis"))
   .option("--seed <number>", "chooses the points where not all are run", "1")
-  .option("--most <number>", "points of each scenario at each level, at most", "Infinity")
+  .option("--most <number>", "points of each scenario, at most", "Infinity")
   .option("--parallel <number>", "scenarios at a time", "1")
   .option("--only <text>", "only scenarios whose name has this in it")
   .parse();
@@ -28,8 +28,8 @@ const report = await runSteps({
   most: Number(most),
   parallel: Number(parallel),
   only,
-  onScenario: ({ name }, { points, deaths, faults }) => {
-    console.log(`${name}: ${deaths} deaths at ${points} points, ${faults.length} faults`);
+  onScenario: ({ scenario, points }, { deaths, faults }) => {
+    console.log(`${scenario.name}: ${deaths} deaths at ${points.length} points, ${faults.length} faults`);
     for (const fault of faults) console.log(`  ${fault}`);
   },
 });

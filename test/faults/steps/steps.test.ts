@@ -7,7 +7,7 @@ const seed = Number(process.env["FAULTS_SEED"] ?? Bun.hash.crc32(crypto.randomUU
 describe("a process that dies at one of its steps in a store", () => {
   for (const engine of ["redis", "sqlite"] as const) {
     test(`on ${engine}: loses no job and doubles none, wherever that is (seed ${seed})`, async () => {
-      const { deaths, calls, faults } = await runSteps({ engine, seed, most: 1 });
+      const { deaths, calls, faults } = await runSteps({ engine, seed, most: 2 });
       expect({ replay: `FAULTS_SEED=${seed}`, faults }).toEqual({
         replay: `FAULTS_SEED=${seed}`,
         faults: [],

@@ -1,31 +1,27 @@
 /**
- * The process that dies: takes the steps of one scenario and ends itself at one of them, with SIGKILL. Exits 0
- * where it came to the end before that step.
+ * The process that dies: takes the steps of scenarios and ends itself at one of them, with SIGKILL. Exits 0
+ * where it came to the end of the last one before that step.
  */
 import { Actor } from "./actor.ts";
 import { CrashPoints, type Level } from "./crash-points.ts";
-import { Ledger } from "./ledger.ts";
 import { scenarios } from "./scenarios/all.ts";
-import { type Address, openPlace } from "./scene.ts";
+import { type Part, sceneOf } from "./stage.ts";
 
 /** What it is told in its first argument, as JSON. */
 export interface Order {
-  readonly scenario: string;
-  readonly level: Level;
-  /** The point of its death, counted from 0; -1: it lives to the end. */
-  readonly at: number;
-  readonly main: Address;
-  readonly other?: Address;
-  readonly ledger: string;
+  readonly parts: readonly Part[];
+  /** The point of its death in each part, counted from 0; undefined: it lives to the end. */
+  readonly death?: { readonly level: Level; readonly at: number };
 }
 
-async function takeSteps(order: Order): Promise<void> {
-  const ledger = new Ledger(order.ledger);
-  const points = new CrashPoints({ level: order.level, at: order.at, ledger });
-  const main = openPlace(order.main);
-  const other = order.other === undefined ? main : openPlace(order.other);
-  await scenarios.get(order.scenario)!.run(new Actor({ main, other, ledger }, points));
-  ledger.write({ kind: "end", points: points.passed, calls: [...points.calls] });
+async function takeSteps({ parts, death }: Order): Promise<void> {
+  const points = new CrashPoints(death);
+  for (const part of parts) {
+    const scene = sceneOf(part);
+    points.begin(scene.ledger);
+    await scenarios.get(part.scenario)!.run(new Actor(scene, points));
+    scene.ledger.write({ kind: "end", points: { ...points.passed }, calls: points.end() });
+  }
   process.exit(0);
 }
 
