@@ -34,7 +34,7 @@ export async function purge(
   let total: number | undefined;
   for (;;) {
     if (signal?.aborted) return { removed, isComplete: false };
-    const step = await store.purgeStep(place);
+    const step = await store.purgeStep(place, { isFurther: total !== undefined });
     total ??= step.removed + step.remaining;
     removed += step.removed;
     onProgress?.({ done: removed, total });
@@ -57,7 +57,7 @@ export async function requeueAll(
   while (requeued + kept < total) {
     if (signal?.aborted) return { requeued, kept, isComplete: false };
     const most = Math.min(stepSize, total - requeued - kept);
-    const step = await store.requeueStep(set, { skip: kept, most });
+    const step = await store.requeueStep(set, { skip: kept, most, isFurther: requeued + kept > 0 });
     if (step.requeued + step.kept === 0) break; // others took the rest
     requeued += step.requeued;
     kept += step.kept;

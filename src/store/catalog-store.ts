@@ -39,9 +39,12 @@ export interface CatalogStore {
    * One step of requeueing a whole set, from its earliest time: at most `most` entries, passing over the
    * `skip` that earlier steps kept.
    */
-  requeueStep(set: EntrySet, step: { readonly skip: number; readonly most: number }): Promise<RequeueStep>;
+  requeueStep(
+    set: EntrySet,
+    step: { readonly skip: number; readonly most: number } & StepOptions,
+  ): Promise<RequeueStep>;
   /** One step of emptying a channel or a set. */
-  purgeStep(place: PurgeablePlace): Promise<PurgeStep>;
+  purgeStep(place: PurgeablePlace, options?: StepOptions): Promise<PurgeStep>;
 
   nodes(cursor?: string): Promise<Page<NodeView>>;
   /** Leaves a control request, which expires after a minute. False when the node is not known. */
@@ -134,6 +137,14 @@ export interface ChannelView {
 
 /** `gone`: it is no longer there. `unreadable`: its channel cannot be told. `blocked`: its channel cannot take it. */
 export type RequeueResult = "requeued" | "gone" | "unreadable" | "blocked";
+
+export interface StepOptions {
+  /**
+   * A step of the same change went before: what is left may then be reckoned from that one, where counting is
+   * dear, and not see for up to 2 s what others add or take. Default false: it is counted.
+   */
+  readonly isFurther?: boolean;
+}
 
 export interface RequeueStep {
   readonly requeued: number;

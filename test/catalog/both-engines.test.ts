@@ -105,6 +105,20 @@ describe.each(engines)("on %s", (_name, open) => {
       expect(await catalog.purge("default")).toEqual({ removed: 5000, isComplete: true });
     });
 
+    it("purges all there is, also what came after a purge that was stopped a moment ago", async (h, catalog) => {
+      const some = (count: number, name: string) =>
+        Array.from({ length: count }, (_, i) => ownEnvelope(`${name}-${i}`));
+      await h.push("default", ...some(2500, "early"));
+      const abort = new AbortController();
+      const { removed } = await catalog.purge("default", {
+        signal: abort.signal,
+        onProgress: () => abort.abort(),
+      });
+      await h.push("default", ...some(3000, "late"));
+      expect(await catalog.purge("default")).toEqual({ removed: 5500 - removed, isComplete: true });
+      expect(await collected(catalog.jobs("default"))).toEqual([]);
+    });
+
     it("locates a job in every state", async (h, catalog) => {
       await h.push("a:b {c}", ownEnvelope("ready", "a:b {c}"));
       await h.put("planned", [5, ownEnvelope("planned")]);

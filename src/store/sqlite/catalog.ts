@@ -14,6 +14,7 @@ import type {
   PurgeStep,
   RequeueResult,
   RequeueStep,
+  StepOptions,
   StoredCounters,
   StoredEntry,
   Survey,
@@ -155,19 +156,20 @@ export class SqliteCatalog implements CatalogStore {
 
   requeueStep(
     set: EntrySet,
-    { skip, most }: { readonly skip: number; readonly most: number },
+    { skip, most, isFurther = false }: { readonly skip: number; readonly most: number } & StepOptions,
   ): Promise<RequeueStep> {
     return this.writeReady((statements, now) => {
       const { from, count } = statements.sets[set];
       const rows = withinBytes(from.all(Math.min(most, entriesPerCall), skip), bytesMovedPerCall);
       const requeued = rows.filter((row) => requeueRow(statements, row, now)).length;
       const kept = rows.length - requeued;
-      const stored = this.remaining.after(`requeue ${set}`, requeued, () => count.get()?.n ?? 0);
+      const step = { gone: requeued, isFurther, count: () => count.get()?.n ?? 0 };
+      const stored = this.remaining.after(`requeue ${set}`, step);
       return { requeued, kept, remaining: Math.max(0, stored - skip - kept) };
     });
   }
 
-  async purgeStep(place: PurgeablePlace): Promise<PurgeStep> {
+  async purgeStep(place: PurgeablePlace, { isFurther = false }: StepOptions = {}): Promise<PurgeStep> {
     const removed = await this.write((statements) => {
       const rows = withinBytes(earliest(statements, place, rowsPerPurge), bytesPerPurge);
       for (const { seq } of rows) statements.deleteJob.run(seq);
@@ -175,7 +177,7 @@ export class SqliteCatalog implements CatalogStore {
     });
     const name = place.state === "ready" ? `purge ready ${place.channel}` : `purge ${place.state}`;
     const remaining = await this.read((statements) =>
-      this.remaining.after(name, removed, () => sizeOf(statements, place)),
+      this.remaining.after(name, { gone: removed, isFurther, count: () => sizeOf(statements, place) }),
     );
     return { removed, remaining };
   }
