@@ -2,6 +2,14 @@ import type { Fault } from "../fault.ts";
 
 const errorSeconds = 600;
 
+/** What a process is started with so that faketime sets its clock. Under the program `faketime` it would be a child of it. */
+let library: string | undefined;
+
+function clockEnvironment(seconds: number): Record<string, string> {
+  library ??= Bun.spawnSync(["faketime", "-f", "+0", "printenv", "LD_PRELOAD"]).stdout.toString().trim();
+  return { LD_PRELOAD: library, FAKETIME: `${seconds > 0 ? "+" : ""}${seconds}` };
+}
+
 function wrongClock(name: string, seconds: number): Fault {
   return {
     name,
@@ -9,12 +17,13 @@ function wrongClock(name: string, seconds: number): Fault {
     engines: ["redis", "sqlite"],
     takesMs: 2500,
     weight: 4,
+    isOnce: true, // in a file all times are by the processes' clocks: one that is right must be left
     reasonAgainst: () =>
       Bun.which("faketime") === null ? "needs faketime (Debian: apt-get install faketime)" : undefined,
     async strike(world) {
-      const wrapper = ["faketime", "-f", `${seconds > 0 ? "+" : ""}${seconds}`];
       const victim = await world.victim();
-      const skewed = await world.fleet.restartAs(victim, { wrapper, clockErrorMs: seconds * 1000 });
+      const env = { ...victim.seat.setup.env, ...clockEnvironment(seconds) };
+      const skewed = await world.fleet.restartAs(victim, { env, clockErrorMs: seconds * 1000 });
       await world.victim((node) => node === skewed);
       const at = Date.now();
       await Bun.sleep(1000);

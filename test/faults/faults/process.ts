@@ -6,11 +6,15 @@ const both = ["redis", "sqlite"] as const;
 /** The longest that a node frozen beyond its ttl is left so, while others wait to be sure enough to take its jobs. */
 const longestFreezeMs = 25_000;
 
+const isLong = ({ key }: { key: string }) => key.startsWith("long/");
+
 async function freezeUntilTakenOver(world: World): Promise<void> {
-  const victim = await world.victim();
+  // What it ran ends as it wakes, and what was taken over runs on: its settlement comes at the worst time.
+  await world.publish("long", 3);
+  const victim = await world.victim((node) => world.ledger.running(node.name).some(isLong));
   victim.process.signal("SIGSTOP");
   const at = Date.now();
-  const held = world.ledger.running(victim.name);
+  const held = world.ledger.running(victim.name).filter(isLong);
   const isTakenOver = () => {
     world.ledger.refresh();
     const others = new Set(
@@ -89,7 +93,6 @@ export const processFaults: readonly Fault[] = [
     takesMs: 3000,
     async strike(world) {
       await world.publish("long", 3);
-      const isLong = ({ key }: { key: string }) => key.startsWith("long/");
       const victim = await world.victim((node) => world.ledger.running(node.name).some(isLong));
       const startedAt = performance.now();
       await world.struck("sigterm", [victim.name], async () => {
