@@ -13,6 +13,8 @@ const threadEnding = new Set(["process-exit", "thread-crash", "endless-loop", "p
 const nodeEnding = new Set(["process-abort", "memory-hog"]);
 
 const drainMs = 60_000;
+/** No run takes longer; one that hangs is told with its seed. */
+const longestRunMs = 300_000;
 
 /** What came of one seed. */
 export interface RunResult extends Verdict {
@@ -39,7 +41,7 @@ async function verdictOf(plan: RunPlan): Promise<Verdict & { dump?: string }> {
   let world: World | undefined;
   try {
     world = await World.open(plan);
-    await work(world, plan);
+    await within(longestRunMs, work(world, plan));
     const codes = await world.fleet.stop();
     const verdict = reconcile(await evidenceOf(world));
     const problems = [...verdict.problems, ...world.problems, ...strangeExits(world, codes)];
@@ -53,6 +55,17 @@ async function verdictOf(plan: RunPlan): Promise<Verdict & { dump?: string }> {
     };
   } finally {
     await world?.close();
+  }
+}
+
+/** @throws Error after the time */
+async function within(ms: number, working: Promise<void>): Promise<void> {
+  const timeout = Promise.withResolvers<never>();
+  const timer = setTimeout(() => timeout.reject(new Error(`it hung for ${ms / 1000} s`)), ms);
+  try {
+    await Promise.race([working, timeout.promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
