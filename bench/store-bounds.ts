@@ -7,11 +7,13 @@ import type { Settlement } from "../src/store/store.ts";
 import { aWorker, cycle, job, jobs, nodeRecord, settle } from "../test/store/conformance/harness.ts";
 import { type RedisHarness, redisHarness } from "../test/store/redis/harness.ts";
 import { RedisServer } from "../test/support/redis-server.ts";
+import { preferred } from "./growth/preferred.ts";
 
 const rounds = 5;
 const server = await RedisServer.start({
   args: ["--slowlog-log-slower-than", "0", "--slowlog-max-len", "100000"],
 });
+preferred(server.pid);
 const text = (bytes: number) => `["${"x".repeat(bytes)}"]`;
 const slots = (count: number) => Array.from({ length: count }, (_, slot) => slot);
 const foreign = (bytes: number, channel = "default") =>

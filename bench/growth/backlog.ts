@@ -27,7 +27,11 @@ export type Place = "channels" | { readonly set: "planned" | "retries"; readonly
  *
  * @returns puts them in place
  */
-export async function staged(client: RedisClient, batch: Batch, place: Place = "channels"): Promise<() => Promise<void>> {
+export async function staged(
+  client: RedisClient,
+  batch: Batch,
+  place: Place = "channels",
+): Promise<() => Promise<void>> {
   const channels = batch.channels ?? ["default"];
   const targets = new Set<string>();
   const filling = new Filling(client);

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { setPriority, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RedisClient } from "bun";
 import { ensureRedisServer } from "../../test/support/redis-command.ts";
@@ -9,6 +9,7 @@ import { MarksReader } from "../marks/reader.ts";
 import type { WorkerProcess } from "../method/worker-process.ts";
 import { meterArguments, RedisMeter } from "./meter.ts";
 import { type NodeOptions, startNode } from "./node.ts";
+import { preferred } from "./preferred.ts";
 
 /** More nodes starting at once would only wait for the cores. */
 const startedAtOnce = 4;
@@ -33,11 +34,16 @@ export class Rig {
   static async open(): Promise<Rig> {
     ensureRedisServer();
     const server = await RedisServer.start({ args: [...meterArguments] });
-    return new Rig(server, await server.client(), prefer(server.pid));
+    return new Rig(server, await server.client(), preferred(server.pid));
   }
 
   get url(): string {
     return this.server.url;
+  }
+
+  async version(): Promise<string> {
+    const info = String(await this.client.send("INFO", ["server"]));
+    return /redis_version:(\S+)/.exec(info)?.[1] ?? "unknown";
   }
 
   /** Runs with nodes of their own on an emptied Redis; `capacity` is how many jobs they may run in all. */
@@ -109,7 +115,9 @@ export class GrowthSite {
   assertEachRanOnce(jobs: number): void {
     const { executed, errors, duplicates } = this.marks.counts(jobs);
     if (executed === jobs && errors === 0 && duplicates === 0) return;
-    throw new Error(`expected ${jobs} jobs to run once: ${executed} ran, ${errors} failed, ${duplicates} twice`);
+    throw new Error(
+      `expected ${jobs} jobs to run once: ${executed} ran, ${errors} failed, ${duplicates} twice`,
+    );
   }
 
   /** CPU microseconds of all nodes together, over the threads that they have now. */
@@ -127,15 +135,5 @@ export class GrowthSite {
   async close(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.stop().finally(() => node.kill())));
     rmSync(this.folder, { recursive: true, force: true });
-  }
-}
-
-function prefer(pid: number): boolean {
-  try {
-    setPriority(pid, -10);
-    return true;
-  } catch (error) {
-    if (["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
-    throw error;
   }
 }

@@ -56,7 +56,11 @@ export async function round(site: GrowthSite, batch: Batch): Promise<Round> {
 }
 
 /** Measures from the moment at which jobs appear until, in all, so many have run. */
-export async function measuredRound(site: GrowthSite, total: number, appear: () => Promise<void>): Promise<Round> {
+export async function measuredRound(
+  site: GrowthSite,
+  total: number,
+  appear: () => Promise<void>,
+): Promise<Round> {
   const before = site.cpuUs();
   let seconds = 0;
   const redis = await site.rig.meter.during(async () => {
