@@ -19,9 +19,17 @@ export function benchProgram({ parts, systemNames, run }: ProgramGiven): Command
     .allowExcessArguments(false)
     .option("--full", "larger numbers, all points and 6 runs of each: hours instead of ten minutes", false)
     .option("--systems <names>", `only these: ${systemNames.join(",")}`, namesAmong(systemNames))
-    .option("--repetitions <n>", "runs of each subject (default 6; 2 in a short run of all parts)", positiveWhole)
+    .option(
+      "--repetitions <n>",
+      "runs of each subject (default 6; 2 in a short run of all parts)",
+      positiveWhole,
+    )
     .option("--scale <factor>", "factor on all numbers of jobs", positive, 1)
-    .option("--minutes <n>", "length of a stability run (default 5; 0.3 in a short run of all parts)", positive)
+    .option(
+      "--minutes <n>",
+      "length of a stability run (default 5; 0.3 in a short run of all parts)",
+      positive,
+    )
     .option("--no-save", "write no results")
     .configureHelp({ showGlobalOptions: true })
     .action(async (part: string | undefined, flags: Flags) => {

@@ -5,8 +5,8 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Conductor, close, configure, Task } from "../../src/index.ts";
-import type { Waking } from "./waking.ts";
 import { nowMs } from "../marks/clock.ts";
+import type { Waking } from "./waking.ts";
 
 export class Stamp extends Task {
   executeTask(publishedMs: number, file: string) {

@@ -27,7 +27,10 @@ export function openMarks(): Marks {
   const layout = layoutOf(process.env);
   const path = join(process.env["BENCH_FOLDER"] ?? ".", `${crypto.randomUUID()}.marks`);
   writeFileSync(path, new Uint8Array(fileBytes(layout)));
-  return marksIn("Bun" in globalThis ? Bun.mmap(path, { shared: true }) : writtenNowAndThen(path, layout), layout);
+  return marksIn(
+    "Bun" in globalThis ? Bun.mmap(path, { shared: true }) : writtenNowAndThen(path, layout),
+    layout,
+  );
 }
 
 /** For a runtime without shared mappings (Node). */

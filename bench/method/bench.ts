@@ -25,3 +25,13 @@ export interface Bench {
 export function on(bench: Bench, ...engines: readonly System["engine"][]): readonly System[] {
   return bench.systems.filter(({ engine }) => engines.includes(engine));
 }
+
+/** Those of them whose running workers see what another process publishes; the others are named in a note. */
+export function reachable(bench: Bench, part: string, systems: readonly System[]): readonly System[] {
+  for (const { name, isAlone } of systems) {
+    if (isAlone === true) {
+      bench.note(`${part}: ${name} is left out, for its running workers do not see what others publish`);
+    }
+  }
+  return systems.filter(({ isAlone }) => isAlone !== true);
+}

@@ -91,8 +91,7 @@ export interface RunGiven {
 export async function measuredRun({ contender, place, redis, around }: RunGiven): Promise<Measured> {
   let run: MeasuredRun | undefined;
   try {
-    const { system, jobs } = contender;
-    await inClient(system, place.url, { kind: "fill", jobs });
+    await fill(contender, place);
     const idleRedis = await redis.cpuSeconds();
     run = new MeasuredRun(contender, place, around);
     const metrics = await watched(run, redis, idleRedis);
@@ -107,6 +106,11 @@ export async function measuredRun({ contender, place, redis, around }: RunGiven)
   }
 }
 
+/** By the system's own client. @throws Error when that fails */
+export async function fill({ system, shape, jobs }: Contender, place: Place): Promise<void> {
+  await inClient(system, place.url, { kind: "fill", jobs, concurrency: shape.workers * shape.slots });
+}
+
 async function watched(run: MeasuredRun, redis: RedisPlace, idleRedis: number): Promise<Measured["metrics"]> {
   const { jobs } = run.contender;
   const { executed: before } = await run.begun();
@@ -118,9 +122,7 @@ async function watched(run: MeasuredRun, redis: RedisPlace, idleRedis: number): 
   const jobsPerSecond = jobs / seconds;
   // A run that was over before the second look has the start of its process in it.
   const [cpuSeconds, cpuJobs] =
-    jobs - before > jobs / 2
-      ? [end.cpuSeconds - start.cpuSeconds, jobs - before]
-      : [end.cpuSeconds, jobs];
+    jobs - before > jobs / 2 ? [end.cpuSeconds - start.cpuSeconds, jobs - before] : [end.cpuSeconds, jobs];
   return {
     jobsPerSecond,
     seconds,
@@ -141,7 +143,10 @@ async function watched(run: MeasuredRun, redis: RedisPlace, idleRedis: number): 
  *
  * @param dueMs when each job was published or due; default: all as the first one began (a queue filled beforehand)
  */
-export function latencies(samples: readonly Sample[], dueMs?: (index: number) => number): Measured["metrics"] {
+export function latencies(
+  samples: readonly Sample[],
+  dueMs?: (index: number) => number,
+): Measured["metrics"] {
   if (samples.length === 0) return {};
   const first = Math.min(...samples.map(({ startMs }) => startMs));
   const waited = samples.map(({ index, startMs }) => startMs - (dueMs?.(index) ?? first));

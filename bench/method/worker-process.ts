@@ -1,7 +1,7 @@
+import { nowMs } from "../marks/clock.ts";
 import type { Shape, WorkerCommand } from "../systems/system.ts";
 import { cleanEnvironment, killGroup, noteGroup } from "./processes.ts";
 import { ProcessTree } from "./tree.ts";
-import { nowMs } from "../marks/clock.ts";
 
 const readyTimeoutMs = 60_000;
 const stopTimeoutMs = 20_000;
@@ -89,4 +89,3 @@ export class WorkerProcess {
     }
   }
 }
-

@@ -8,7 +8,8 @@ import { comparePublishing } from "./publish.ts";
 /** The engine without a server. */
 export const embedded: Part = {
   name: "embedded",
-  summary: "on SQLite files: no-op jobs/s by concurrency and queue length, publishing, a long backlog, waking",
+  summary:
+    "on SQLite files: no-op jobs/s by concurrency and queue length, publishing, a long backlog, waking",
   async run(bench) {
     const systems = on(bench, "sqlite");
     const repetitions = bench.isQuick ? 1 : bench.repetitions;

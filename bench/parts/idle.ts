@@ -1,8 +1,8 @@
 import type { Bench } from "../method/bench.ts";
 import { subjectOf } from "../method/compare.ts";
+import { CpuWatch } from "../method/cpu-watch.ts";
 import { type Contender, MeasuredRun } from "../method/measured-run.ts";
 import { inFreshPlace } from "../method/place.ts";
-import { CpuWatch } from "../method/cpu-watch.ts";
 import type { Part } from "./part.ts";
 
 const concurrency = 8;
@@ -11,7 +11,8 @@ const settleMs = 3000;
 /** What workers cost that have nothing to do. */
 export const idle: Part = {
   name: "idle",
-  summary: "CPU of idle workers and of their Redis at concurrency 8, for 30 s (full: 3 minutes; of all parts: 8 s)",
+  summary:
+    "CPU of idle workers and of their Redis at concurrency 8, for 30 s (full: 3 minutes; of all parts: 8 s)",
   async run(bench) {
     const spanMs = bench.isQuick ? 8000 : bench.options.isFull ? 180_000 : 30_000;
     const contenders = contendersOf(bench);

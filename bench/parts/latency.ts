@@ -1,4 +1,4 @@
-import { type Bench, on } from "../method/bench.ts";
+import { type Bench, on, reachable } from "../method/bench.ts";
 import { FollowingClient } from "../method/client-process.ts";
 import { inTurn, subjectOf } from "../method/compare.ts";
 import { type Contender, latencies, type Measured, MeasuredRun } from "../method/measured-run.ts";
@@ -34,9 +34,10 @@ export const latency: Part = {
 
 function contendersOf(bench: Bench): Contender[] {
   const jobs = warmUp + Math.max(1, Math.round((bench.isQuick ? 300 : 1000) * bench.options.scale));
-  return on(bench, "redis", "sqlite")
-    .filter(({ role }) => role !== "yardstick")
-    .flatMap((system) => system.shapes(concurrency).map((shape) => ({ system, shape, workload: "noop", jobs })));
+  const systems = on(bench, "redis", "sqlite").filter(({ role }) => role !== "yardstick");
+  return reachable(bench, "latency", systems).flatMap((system) =>
+    system.shapes(concurrency).map((shape) => ({ system, shape, workload: "noop", jobs })),
+  );
 }
 
 async function oneByOne(contender: Contender, place: Place): Promise<Measured> {
@@ -74,7 +75,8 @@ async function ended(run: MeasuredRun, jobs: number): Promise<void> {
   for (;;) {
     const { executed, errors } = run.marks.ran();
     if (executed + errors >= jobs) return;
-    if (performance.now() > until) throw new Error(`job ${jobs - 1} was published and did not run within 30 s`);
+    if (performance.now() > until)
+      throw new Error(`job ${jobs - 1} was published and did not run within 30 s`);
     await Bun.sleep(1);
   }
 }

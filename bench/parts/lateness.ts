@@ -1,4 +1,4 @@
-import { on } from "../method/bench.ts";
+import { on, reachable } from "../method/bench.ts";
 import { inClient } from "../method/client-process.ts";
 import { inTurn, subjectOf } from "../method/compare.ts";
 import { type Contender, type Measured, MeasuredRun } from "../method/measured-run.ts";
@@ -15,15 +15,19 @@ const spreadMs = 8000;
 /** Whether what is due is begun in time. */
 export const lateness: Part = {
   name: "lateness",
-  summary: "how late 1,000 jobs begin that are due at random times within 8 s (not in a short run of all parts)",
+  summary:
+    "how late 1,000 jobs begin that are due at random times within 8 s (not in a short run of all parts)",
   async run(bench) {
-    if (bench.isQuick) return bench.note("lateness is left out of a short run; it has a subcommand of its own");
+    if (bench.isQuick)
+      return bench.note("lateness is left out of a short run; it has a subcommand of its own");
     const jobs = Math.max(1, Math.round(planned * bench.options.scale));
-    const contenders = on(bench, "redis", "sqlite")
-      .filter(({ plans }) => plans)
-      .flatMap((system) =>
-        system.shapes(concurrency).map((shape): Contender => ({ system, shape, workload: "noop", jobs })),
-      );
+    const contenders = reachable(
+      bench,
+      "lateness",
+      on(bench, "redis", "sqlite").filter(({ plans }) => plans),
+    ).flatMap((system) =>
+      system.shapes(concurrency).map((shape): Contender => ({ system, shape, workload: "noop", jobs })),
+    );
     const repetitions = Math.min(2, bench.repetitions);
     bench.expect(contenders.length * repetitions);
     for (let round = 0; round < repetitions; round++) {

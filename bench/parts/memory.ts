@@ -1,7 +1,6 @@
-import type { Bench } from "../method/bench.ts";
-import { inClient } from "../method/client-process.ts";
+import { type Bench, reachable } from "../method/bench.ts";
 import { inTurn, jobsAt, subjectOf } from "../method/compare.ts";
-import { type Contender, type Measured, MeasuredRun } from "../method/measured-run.ts";
+import { type Contender, fill, type Measured, MeasuredRun } from "../method/measured-run.ts";
 import { inFreshPlace, type Place } from "../method/place.ts";
 import { problemOf } from "../method/record.ts";
 import type { Part } from "./part.ts";
@@ -26,32 +25,31 @@ export const memory: Part = {
   },
 };
 
-function contendersOf({ systems, options, isQuick }: Bench): Contender[] {
-  const counts = isQuick ? [1, 8] : [1, 2, 4, 8];
+function contendersOf(bench: Bench): Contender[] {
+  const counts = bench.isQuick ? [1, 8] : [1, 2, 4, 8];
+  const candidates = bench.systems.filter(({ role, name }) => role !== "yardstick" || name === "bare");
+  const systems = reachable(bench, "memory", candidates);
   return counts.flatMap((concurrency) =>
-    systems
-      .filter(({ role, name }) => role !== "yardstick" || name === "bare")
-      .flatMap((system) => {
-        const point = { workload: "noop", concurrency, jobs: 20_000, paced: "each" } as const;
-        const jobs = jobsAt(point, system, options.scale);
-        // Where there are threads, they are what is counted; one thread with slots is in `throughput`.
-        const shapes = system.shapes(concurrency).filter(({ variant }) => variant !== "slots");
-        return shapes.map((shape): Contender => ({ system, shape, workload: "noop", jobs }));
-      }),
+    systems.flatMap((system) => {
+      const point = { workload: "noop", concurrency, jobs: 20_000, paced: "each" } as const;
+      const jobs = jobsAt(point, system, bench.options.scale);
+      // Where there are threads, they are what is counted; one thread with slots is in `throughput`.
+      const shapes = system.shapes(concurrency).filter(({ variant }) => variant !== "slots");
+      return shapes.map((shape): Contender => ({ system, shape, workload: "noop", jobs }));
+    }),
   );
 }
 
 async function loaded(contender: Contender, place: Place, settleMs: number): Promise<Measured> {
-  const { system, jobs } = contender;
   const run = new MeasuredRun(contender, place);
   try {
     await run.worker.untilReady();
     await Bun.sleep(settleMs);
     const start = run.usage.start();
     // Without a queue, workers have nothing to run: they only sit there.
-    const hasQueue = system.supports(contender.workload);
+    const hasQueue = contender.system.supports(contender.workload);
     if (hasQueue) {
-      await inClient(system, place.url, { kind: "fill", jobs });
+      await fill(contender, place);
       await run.allEnded();
       await Bun.sleep(settleMs);
     }

@@ -18,7 +18,8 @@ const concurrency = 10;
 /** What an application waits for. */
 export const publish: Part = {
   name: "publish",
-  summary: "publications/s of one process: one after the other, 100 at a time, 1,000 a call; then all are run",
+  summary:
+    "publications/s of one process: one after the other, 100 at a time, 1,000 a call; then all are run",
   run: (bench) => comparePublishing(bench, "publish", on(bench, "redis")),
 };
 
@@ -68,14 +69,17 @@ async function published(
   let run: MeasuredRun | undefined;
   try {
     const redisBefore = await redis.cpuSeconds();
-    const { seconds } = await inClient<{ seconds: number }>(system, place.url, { kind: "publish", jobs, mode });
+    const { seconds } = await inClient<{ seconds: number }>(system, place.url, {
+      kind: "publish",
+      jobs,
+      mode,
+    });
     const redisSeconds = (await redis.cpuSeconds()) - redisBefore;
     run = new MeasuredRun(contender, place);
     await run.allEnded();
     await run.worker.stop();
     const counts = run.counts();
-    const onRedis =
-      system.engine === "redis" ? { redisCpuSecondsPer1000: (redisSeconds / jobs) * 1000 } : {};
+    const onRedis = system.engine === "redis" ? { redisCpuSecondsPer1000: (redisSeconds / jobs) * 1000 } : {};
     // The first publication, which connects, is not timed.
     const metrics = { publishedPerSecond: (jobs - 1) / seconds, seconds, ...onRedis };
     return { problem: problemOf(counts), counts, metrics };

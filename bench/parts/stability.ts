@@ -1,12 +1,12 @@
-import { type Bench, on } from "../method/bench.ts";
+import { nowMs } from "../marks/clock.ts";
+import { type Bench, on, reachable } from "../method/bench.ts";
 import { FollowingClient } from "../method/client-process.ts";
 import { subjectOf } from "../method/compare.ts";
 import { type Contender, latencies, type Measured, MeasuredRun } from "../method/measured-run.ts";
 import { inFreshPlace, type Place } from "../method/place.ts";
 import { problemOf } from "../method/record.ts";
-import { quantile } from "../report/statistics.ts";
 import type { TreeSample } from "../method/tree.ts";
-import { nowMs } from "../marks/clock.ts";
+import { quantile } from "../report/statistics.ts";
 import type { Part } from "./part.ts";
 
 const concurrency = 8;
@@ -18,7 +18,8 @@ const quickMinutes = 0.3;
 /** Whether it stays as it is. */
 export const stability: Part = {
   name: "stability",
-  summary: "400 mixed jobs/s for 5 minutes (`--minutes`) at concurrency 8: lost, doubled and late jobs, memory; ours, and whom --systems names",
+  summary:
+    "400 mixed jobs/s for 5 minutes (`--minutes`) at concurrency 8: lost, doubled and late jobs, memory; ours, and whom --systems names",
   async run(bench) {
     const minutes = bench.options.minutes ?? (bench.isQuick ? quickMinutes : usualMinutes);
     const contenders = contendersOf(bench, Math.round(perSecond * 60 * minutes));
@@ -26,7 +27,9 @@ export const stability: Part = {
     bench.expect(contenders.length * repetitions);
     for (let repetition = 1; repetition <= repetitions; repetition++) {
       for (const contender of contenders) {
-        const measured = await inFreshPlace(contender.system, bench.redis, (place) => steady(contender, place));
+        const measured = await inFreshPlace(contender.system, bench.redis, (place) =>
+          steady(contender, place),
+        );
         bench.record({ ...subjectOf("stability", contender), repetition, ...measured });
       }
     }
@@ -34,8 +37,10 @@ export const stability: Part = {
 };
 
 function contendersOf(bench: Bench, jobs: number): Contender[] {
-  return on(bench, "redis", "sqlite")
-    .filter(({ role }) => role === "ours" || bench.options.systems !== undefined)
+  const systems = on(bench, "redis", "sqlite").filter(
+    ({ role }) => role === "ours" || bench.options.systems !== undefined,
+  );
+  return reachable(bench, "stability", systems)
     .filter((system) => system.supports("mixed"))
     .flatMap((system) =>
       system.shapes(concurrency).map((shape): Contender => ({ system, shape, workload: "mixed", jobs })),
@@ -85,6 +90,8 @@ async function push(client: FollowingClient, jobs: number, dueMs: (index: number
 /** From the time when all is warm (a fifth of the run) to its end, by medians of a tenth of the samples each. */
 function growthOf(samples: readonly TreeSample[]): number {
   const part = (from: number, to: number) =>
-    samples.slice(Math.floor(samples.length * from), Math.ceil(samples.length * to)).map(({ rssMiB }) => rssMiB);
+    samples
+      .slice(Math.floor(samples.length * from), Math.ceil(samples.length * to))
+      .map(({ rssMiB }) => rssMiB);
   return quantile(part(0.9, 1), 0.5) - quantile(part(0.2, 0.3), 0.5);
 }

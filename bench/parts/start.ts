@@ -9,7 +9,8 @@ const quickStarts = 3;
 /** How soon a new process works. */
 export const start: Part = {
   name: "start",
-  summary: "from the start of the process to its first job, with 10 waiting, at concurrency 1; 15 starts; and of an executable",
+  summary:
+    "from the start of the process to its first job, with 10 waiting, at concurrency 1; 15 starts; and of an executable",
   async run(bench) {
     const repetitions = bench.options.repetitions ?? (bench.isQuick ? quickStarts : usualStarts);
     await compare(bench, {

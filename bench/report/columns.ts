@@ -3,7 +3,10 @@ import { summaryText } from "./numbers.ts";
 import type { SubjectSummary } from "./summaries.ts";
 
 /** The summaries of one part as rows with a head, with those of the metrics that any of them has. */
-export function rowsOf(summaries: readonly SubjectSummary[], shown: readonly Metric[] = metricNames): string[][] {
+export function rowsOf(
+  summaries: readonly SubjectSummary[],
+  shown: readonly Metric[] = metricNames,
+): string[][] {
   const columns = shown.filter((name) => summaries.some((each) => each.metrics[name] !== undefined));
   const head = ["workload", "system", "shape", "jobs", "runs", ...columns.map(titleOf)];
   return [head, ...summaries.map((each) => rowOf(each, columns))];

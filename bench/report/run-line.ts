@@ -1,6 +1,6 @@
+import type { RunRecord } from "../method/record.ts";
 import { type Metric, metricNames, metrics } from "./metrics.ts";
 import { valueText } from "./numbers.ts";
-import type { RunRecord } from "../method/record.ts";
 
 /** What is printed of a run as it ends: not all of it, the files have the rest. */
 const printed: ReadonlySet<Metric> = new Set<Metric>([

@@ -15,10 +15,13 @@ export interface Client {
 const inFlight = 100;
 
 /** The program of a client: `<program> <url> <task as JSON>`. The answer is the last line that it prints. */
-export async function serveClient(open: (url: string) => Client | Promise<Client>): Promise<void> {
-  const [url = "", task = "{}"] = process.argv.slice(2);
-  const client = await open(url);
-  const answer = await perform(client, JSON.parse(task) as ClientTask);
+export async function serveClient(
+  open: (url: string, task: ClientTask) => Client | Promise<Client>,
+): Promise<void> {
+  const [url = "", text = "{}"] = process.argv.slice(2);
+  const task = JSON.parse(text) as ClientTask;
+  const client = await open(url, task);
+  const answer = await perform(client, task);
   await client.close();
   console.log(JSON.stringify(answer));
 }

@@ -26,8 +26,11 @@ export type PublishMode = "single" | "hundred" | "bulk";
 
 /** What a client's process is asked for, and answers with a line of JSON at the end of its output. */
 export type ClientTask =
-  /** Publishes the jobs 0 to `jobs` - 1 by the fastest call it has. Answers `{}`. */
-  | { readonly kind: "fill"; readonly jobs: number }
+  /**
+   * Publishes the jobs 0 to `jobs` - 1 by the fastest call it has, for workers that will run `concurrency` of
+   * them at a time. Answers `{}`.
+   */
+  | { readonly kind: "fill"; readonly jobs: number; readonly concurrency: number }
   /** The same in one of its `publishModes`. Answers `{ "seconds": n }`, connecting left out. */
   | { readonly kind: "publish"; readonly jobs: number; readonly mode: PublishMode }
   /**
@@ -52,6 +55,8 @@ export interface System {
   readonly publishModes: readonly PublishMode[];
   /** Whether its client knows the task `plan`. */
   readonly plans: boolean;
+  /** True where running workers do not see what another process publishes: their queue is read as they start. */
+  readonly isAlone?: boolean;
   /** Why it cannot be measured here; undefined when it can. */
   absence(): string | undefined;
   /** Of it and its language, for the report. */

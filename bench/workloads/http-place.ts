@@ -14,7 +14,8 @@ export async function withHttpServer<T>(delayMs: number, body: (url: string) => 
   try {
     const { value } = await server.stdout.getReader().read();
     const url = new TextDecoder().decode(value).trim();
-    if (!URL.canParse(url)) throw new Error(`the HTTP server was expected to print its URL, and said "${url}"`);
+    if (!URL.canParse(url))
+      throw new Error(`the HTTP server was expected to print its URL, and said "${url}"`);
     return await body(url);
   } finally {
     killGroup(server.pid);

@@ -27,8 +27,11 @@ function programs(): string | undefined {
 export function postgresAbsence(): string | undefined {
   if (programs() === undefined) return "PostgreSQL is not installed";
   if (!isRoot()) return undefined;
-  if (Bun.which("setpriv") === null) return "setpriv, which lets PostgreSQL run as another user than root, is missing";
-  return user() === undefined ? `there is no user ${unprivilegedUsers.join(" or ")} to run PostgreSQL as` : undefined;
+  if (Bun.which("setpriv") === null)
+    return "setpriv, which lets PostgreSQL run as another user than root, is missing";
+  return user() === undefined
+    ? `there is no user ${unprivilegedUsers.join(" or ")} to run PostgreSQL as`
+    : undefined;
 }
 
 function isRoot(): boolean {
@@ -60,7 +63,17 @@ export async function withPostgres<T>(body: (url: string) => Promise<T>): Promis
     const data = join(folder, "data");
     mkdirSync(data, { mode: 0o700 });
     const prefix = asUser(folder, data);
-    await initialised([...prefix, join(bin, "initdb"), "-D", data, "-U", "bench", "-A", "trust", "--no-sync"]);
+    await initialised([
+      ...prefix,
+      join(bin, "initdb"),
+      "-D",
+      data,
+      "-U",
+      "bench",
+      "-A",
+      "trust",
+      "--no-sync",
+    ]);
     const port = freePort();
     server = Bun.spawn([...prefix, join(bin, "postgres"), "-D", data, ...settings(port)], {
       ...{ cwd: folder, env: cleanEnvironment(), stdin: "ignore", stdout: "ignore", stderr: "ignore" },
@@ -97,7 +110,12 @@ function settings(port: number): string[] {
 }
 
 async function initialised(command: string[]): Promise<void> {
-  const child = Bun.spawn(command, { env: cleanEnvironment(), stdin: "ignore", stdout: "ignore", stderr: "pipe" });
+  const child = Bun.spawn(command, {
+    env: cleanEnvironment(),
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
   const [said, status] = await Promise.all([child.stderr.text(), child.exited]);
   if (status !== 0) throw new Error(`initdb ended with status ${status}: ${said.slice(-600)}`);
 }
@@ -110,7 +128,8 @@ async function answering(url: string): Promise<void> {
         await sql`SELECT 1`;
         return;
       } catch (error) {
-        if (performance.now() > until) throw new Error("PostgreSQL did not answer within 30 s", { cause: error });
+        if (performance.now() > until)
+          throw new Error("PostgreSQL did not answer within 30 s", { cause: error });
       }
     }
   } finally {

@@ -31,7 +31,8 @@ export const bullmq: System = {
 export const bullmqOnNode: System = {
   ...bullmq,
   name: "bullmq-node",
-  absence: () => missingPackage(packageName) ?? (nodeVersion() === undefined ? "node is not on PATH" : undefined),
+  absence: () =>
+    missingPackage(packageName) ?? (nodeVersion() === undefined ? "node is not on PATH" : undefined),
   versions: () => ({ ...versions(), node: nodeVersion() ?? "missing" }),
   // Bun.sql is Bun's.
   supports: (workload) => workload !== "postgres",

@@ -5,7 +5,7 @@ import type { System } from "../system.ts";
 
 const packageName = "bunqueue";
 
-/** One process without threads, on its SQLite file. */
+/** One process without threads. It reads its SQLite file as it starts and keeps its queue in memory. */
 export const bunqueue: System = {
   name: "bunqueue",
   role: "peer",
@@ -14,6 +14,7 @@ export const bunqueue: System = {
   pace: 0.3,
   publishModes: ["single", "hundred", "bulk"],
   plans: true,
+  isAlone: true,
   absence: () => missingPackage(packageName),
   versions: () => packageVersion(packageName),
   shapes: loopShapes,

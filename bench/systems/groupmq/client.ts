@@ -2,11 +2,12 @@ import { serveClient } from "../client-main.ts";
 import { chunk } from "../system.ts";
 import { groupOf, openQueue } from "./queue.ts";
 
-await serveClient((url) => {
+await serveClient((url, task) => {
   const single = openQueue(url);
   // Its call for many: jobs that are added while a batch is being collected go in one script call.
   const batching = openQueue(url, { batch: chunk });
-  const job = (index: number) => ({ groupId: groupOf(index), data: { index } });
+  const concurrency = task.kind === "fill" ? task.concurrency : 1;
+  const job = (index: number) => ({ groupId: groupOf(index, concurrency), data: { index } });
   return {
     publishMany: (from, to) =>
       Promise.all(Array.from({ length: to - from }, (_, i) => batching.add(job(from + i)))),
@@ -15,7 +16,6 @@ await serveClient((url) => {
     async close() {
       await batching.close();
       await single.close();
-      process.exitCode = 0;
     },
   };
 });

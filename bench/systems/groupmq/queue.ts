@@ -1,8 +1,8 @@
 import { Queue } from "groupmq";
 import Redis from "ioredis";
 
-/** Jobs of one group run one after the other, so each job takes the next of many groups. */
-const groups = 1000;
+/** Jobs of one group run one after the other. Few groups are its fastest way: it stays with one as long as it can. */
+const leastGroups = 50;
 
 export function openQueue(url: string, options: { batch?: number } = {}): Queue<{ index: number }> {
   return new Queue({
@@ -13,6 +13,7 @@ export function openQueue(url: string, options: { batch?: number } = {}): Queue<
   });
 }
 
-export function groupOf(index: number): string {
-  return `g${index % groups}`;
+/** The name of a job's group, where so many jobs are to run at a time. */
+export function groupOf(index: number, concurrency: number): string {
+  return `g${index % Math.max(leastGroups, concurrency)}`;
 }
