@@ -9,6 +9,8 @@ import { isInTransaction } from "../world/write-lock.ts";
 
 const sqliteOnly = ["sqlite"] as const;
 const tries = 400;
+/** An older version must see by then that it cannot use the file. */
+const refusalMs = 10_000;
 
 /** What happens to the file, and to processes inside it. */
 export const sqliteFaults: readonly Fault[] = [
@@ -102,9 +104,11 @@ export const sqliteFaults: readonly Fault[] = [
       await world.victim((node) => node !== newer);
       const scope = world.fleet.living.filter((node) => node !== newer).map(({ name }) => name);
       world.strikes.push({ fault: "other-version", at: Date.now(), until: Date.now(), scope });
+      world.file.refuseThisVersion();
       const older = world.fleet.startOlder();
       world.processes.push(older);
-      if ((await older.exited) !== 1 || !older.dump().includes("newer solid-jobs"))
+      const status = await Promise.race([older.exited, Bun.sleep(refusalMs)]);
+      if (status !== 1 || !older.dump().includes("newer solid-jobs"))
         world.problems.push(`an older version was not refused:\n${older.dump()}`);
       for (const seat of world.fleet.seats) seat.setup = { ...seat.setup, program };
     },

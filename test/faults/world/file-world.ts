@@ -24,13 +24,21 @@ export class FileWorld {
 
   /** A newer version's file, made readable to this one: what the newer one adds does not concern us. */
   admitThisVersion(): void {
-    if (!existsSync(this.path)) return;
+    if (existsSync(this.path)) this.setVersion((found) => Math.min(found, schemaVersion));
+  }
+
+  /** As a newer version leaves it, whoever looked at it since. */
+  refuseThisVersion(): void {
+    this.setVersion(() => schemaVersion + 1);
+  }
+
+  private setVersion(version: (found: number) => number): void {
     const database = new Database(this.path);
     try {
       database.run("PRAGMA busy_timeout = 10000");
       const found =
         database.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
-      if (found > schemaVersion) database.run(`PRAGMA user_version = ${schemaVersion}`);
+      if (found !== version(found)) database.run(`PRAGMA user_version = ${version(found)}`);
     } finally {
       database.close();
     }
