@@ -98,6 +98,18 @@ export interface CycleRequest {
   readonly channels: readonly ChannelShare[];
   /** Settles each job as it is reserved (at-most-once); its later settlement has the token `""`. */
   readonly isAtMostOnce?: boolean;
+  /**
+   * The new claims' tokens are `<tokenBase>.<slot>`: the caller then knows them before the answer. Letters,
+   * digits and dots, used for no other call. Made by the store where it is absent.
+   */
+  readonly tokenBase?: string;
+  /**
+   * The number of a reservation ahead, from 1 and growing: its claims may not begin at once. A claim
+   * above `started` counts no crash when its node dies.
+   */
+  readonly ahead?: number;
+  /** The highest `ahead` whose claims may have begun. */
+  readonly started?: number;
 }
 
 export interface Reservation {

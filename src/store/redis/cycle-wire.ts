@@ -1,9 +1,6 @@
 import type { CycleReply, CycleRequest, Reservation, Settlement } from "../store.ts";
 import type { RedisArgument } from "./connection.ts";
 
-/** A cycle reserves at most this many bytes, but always one envelope (protocol, section 1). */
-const maxReservedBytes = 1024 * 1024;
-
 /** What one call settles at most, in number and in bytes of payload, but always one. */
 const maxSettlements = 200;
 const maxSettledBytes = 512 * 1024;
@@ -38,21 +35,34 @@ export function settlementParts(settlements: readonly Settlement[]): Settlement[
 export function cycleArguments(
   request: CycleRequest,
   prefix: string,
-  archive: ArchiveLimits,
+  { discardedLimit, discardedRetention }: ArchiveLimits,
 ): RedisArgument[] {
-  const { executor, settlements, channels } = request;
-  const slots = request.slots.slice(0, maxReservations);
+  const { executor, settlements, channels, tokenBase = "", ahead, started } = request;
   const args: RedisArgument[] = [
     prefix,
-    executor.node,
     executor.executor,
     executor.generation,
+    tokenBase,
     request.isAtMostOnce ? "1" : "0",
-    archive.discardedLimit,
-    archive.discardedRetention * 86_400,
-    maxReservedBytes,
-    settlements.length,
+    ahead ?? "",
+    started ?? "",
+    `${discardedLimit} ${Math.round(discardedRetention * 86_400)}`,
   ];
+  pushSettlements(args, settlements);
+  const slots = slotsOf(request);
+  args.push(slots.length, ...slots, channels.length);
+  for (const { channel, quota } of channels) args.push(channel, quota);
+  return args;
+}
+
+/** The short form only where all of them are acknowledgements: the script keeps the order. */
+function pushSettlements(args: RedisArgument[], settlements: readonly Settlement[]): void {
+  if (settlements.every(({ outcome, token }) => outcome === "ack" && token !== "")) {
+    args.push(settlements.length, 0);
+    for (const { slot, token } of settlements) args.push(slot, token);
+    return;
+  }
+  args.push(0, settlements.length);
   for (const settlement of settlements) {
     args.push(
       settlement.slot,
@@ -63,30 +73,43 @@ export function cycleArguments(
       "payload" in settlement ? settlement.payload : "",
     );
   }
-  args.push(slots.length, ...slots, channels.length);
-  for (const { channel, quota } of channels) args.push(channel, quota);
-  return args;
+}
+
+function slotsOf({ slots }: CycleRequest): readonly number[] {
+  return slots.length > maxReservations ? slots.slice(0, maxReservations) : slots;
 }
 
 type CycleWire = [
-  nowMs: number,
+  seconds: string,
+  microseconds: string,
   isCurrent: number,
+  runs: number[],
+  payloads: string[],
+  more: 0 | MoreWire,
+];
+
+type MoreWire = [
   strays: number,
   garbage: number,
   refused: number[],
   blocked: (number | string)[],
   held: number[],
   broken: (number | string)[],
-  reserved: (number | string)[],
+  filled: number[],
+  earlierAttempts: number[],
 ];
 
-/** Reads the reply of `lua/cycle.lua`; the tokens it made begin with the call's nonce. */
-export function cycleReply(wire: unknown[], nonce: string, request: CycleRequest): CycleReply {
-  const [nowMs, isCurrent, strays, garbage, refused, blocked, held, broken, reserved] = wire as CycleWire;
+const nothingMore: MoreWire = [0, 0, [], [], [], [], [], []];
+
+/** Reads the reply of `lua/cycle.lua`. */
+export function cycleReply(wire: unknown[], request: CycleRequest): CycleReply {
+  const [seconds, microseconds, isCurrent, runs, payloads, rest] = wire as CycleWire;
+  const [strays, garbage, refused, blocked, held, broken, filled, earlierAttempts] =
+    rest === 0 ? nothingMore : rest;
   const settlementAt = (index: unknown) => request.settlements[Number(index)] as Settlement;
   const channelAt = (index: unknown) => request.channels[Number(index)]?.channel ?? "";
   return {
-    nowMs,
+    nowMs: Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000),
     isCurrent: isCurrent === 1,
     hasStrays: strays === 1,
     archivedAsGarbage: garbage,
@@ -97,26 +120,39 @@ export function cycleReply(wire: unknown[], nonce: string, request: CycleRequest
     })),
     held: held.map(channelAt),
     broken: pairs(broken).map(([index, reason]) => ({ channel: channelAt(index), reason: String(reason) })),
-    reserved: reservations(reserved, nonce, channelAt, request.isAtMostOnce ?? false),
+    reserved: reservations({
+      request,
+      runs,
+      payloads,
+      slots: rest === 0 ? slotsOf(request) : filled,
+      earlierAttempts,
+    }),
   };
 }
 
-function reservations(
-  flat: readonly (number | string)[],
-  nonce: string,
-  channelAt: (index: unknown) => string,
-  isAtMostOnce: boolean,
-): Reservation[] {
+/** The payloads stand in the order of their slots, in runs of one channel each. */
+function reservations(found: {
+  request: CycleRequest;
+  runs: readonly number[];
+  payloads: readonly string[];
+  slots: readonly number[];
+  earlierAttempts: readonly number[];
+}): Reservation[] {
+  const { request, runs, payloads, slots, earlierAttempts } = found;
   const result: Reservation[] = [];
-  for (let i = 0; i < flat.length; i += 4) {
-    const slot = flat[i] as number;
-    result.push({
-      slot,
-      token: isAtMostOnce ? "" : `${nonce}.${slot}`,
-      channel: channelAt(flat[i + 1]),
-      earlierAttempts: flat[i + 2] as number,
-      raw: flat[i + 3] as string,
-    });
+  for (let run = 0; run < runs.length; run += 2) {
+    const channel = request.channels[runs[run] as number]?.channel ?? "";
+    for (let left = runs[run + 1] as number; left > 0; left--) {
+      const at = result.length;
+      const slot = slots[at] as number;
+      result.push({
+        slot,
+        token: request.isAtMostOnce ? "" : `${request.tokenBase}.${slot}`,
+        channel,
+        earlierAttempts: earlierAttempts[at] ?? 0,
+        raw: payloads[at] as string,
+      });
+    }
   }
   return result;
 }

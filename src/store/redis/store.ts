@@ -1,4 +1,5 @@
 import { StoreError } from "../../foundation/errors.ts";
+import { randomHex } from "../../foundation/ids.ts";
 import { nodeInfoJson, runningJson, sightingFrom } from "../node-info.ts";
 import type {
   BeatReply,
@@ -113,13 +114,10 @@ export class RedisStore implements Store {
   }
 
   private async cycleOnce(request: CycleRequest): Promise<CycleReply> {
-    const args = cycleArguments(request, this.keys.prefix, this.options);
-    const { reply, nonce } = await this.connection.scriptWithNonce(
-      scripts.cycle,
-      [this.keys.node(request.executor.node)],
-      args,
-    );
-    return cycleReply(reply, nonce, request);
+    const based = request.tokenBase === undefined ? { ...request, tokenBase: randomHex(8) } : request;
+    const args = cycleArguments(based, this.keys.prefix, this.options);
+    const reply = await this.connection.script(scripts.cycle, [this.keys.node(request.executor.node)], args);
+    return cycleReply(reply, based);
   }
 
   async claimedBytes({ node, executor }: Executor, claim: ClaimReference): Promise<Uint8Array | undefined> {
