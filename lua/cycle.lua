@@ -3,8 +3,8 @@
 --
 -- KEYS[1]  the node's hash; the other keys are built from it and the prefix
 -- ARGV     nonce, prefix, executor, generation, base of new tokens, "1" for at-most-once,
---          ahead: the number of this reservation, if its claims may not begin at once, else ""
---          started: the highest such number whose claims may have begun, or ""
+--          ahead: a growing number, if the worker has work in hand: claims made now may not begin at once,
+--          those made under smaller ones may have; else ""
 --          the archive's limits, "<entries> <seconds>"
 --          a acknowledgements and o settlements of all kinds, as two numbers of which one is 0, then
 --            a times: slot, token
@@ -27,7 +27,7 @@
 
 local call, pcall_redis, find, sub, byte = redis.call, redis.pcall, string.find, string.sub, string.byte
 local nonce, prefix, executor, generation, token_base = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local at_most_once, ahead, started = ARGV[6] == '1', ARGV[7], ARGV[8]
+local at_most_once, ahead = ARGV[6] == '1', ARGV[7]
 local claims_key, field_base = KEYS[1] .. ':claims', executor .. '.'
 local list_base = KEYS[1] .. ':claimed:' .. field_base
 local retries_key, discarded_key, attempts_key = prefix .. 'retries', prefix .. 'discarded', prefix .. 'attempts'
@@ -48,7 +48,7 @@ local function failed(reply) return type(reply) == 'table' and reply.err or nil 
 
 -- Trims the archive by age and by number, a few more than were added, so that no call is long.
 local function trim_archive()
-  local limit, retention = string.match(ARGV[9], '(%d+) (%d+)')
+  local limit, retention = string.match(ARGV[8], '(%d+) (%d+)')
   local old = call('ZCOUNT', discarded_key, '-inf', '(' .. (tonumber(time[1]) - tonumber(retention)))
   local surplus = math.min(math.max(old, call('ZCARD', discarded_key) - tonumber(limit)), archived + 20)
   if surplus > 0 then call('ZREMRANGEBYRANK', discarded_key, 0, surplus - 1) end
@@ -59,7 +59,7 @@ end
 
 -- Slots whose claims have ended. Their records go at the end, unless new ones take their place.
 local settled = {}
-local acks, others, at = tonumber(ARGV[10]), tonumber(ARGV[11]), 12
+local acks, others, at = tonumber(ARGV[9]), tonumber(ARGV[10]), 11
 if acks + others > 0 then
   local slots, tokens, fields, lists = {}, {}, {}, {}
   for i = 1, acks do
@@ -180,7 +180,7 @@ end
 -- ---------------------------------------------------------------- reserving
 
 local is_current = pcall_redis('HGET', KEYS[1] .. ':generations', executor) == generation
-if is_current and started ~= '' then pcall_redis('HSET', KEYS[1], 'started:' .. executor, started) end
+if is_current and ahead ~= '' then pcall_redis('HSET', KEYS[1], 'ahead:' .. executor, ahead) end
 
 local free, used, payloads, runs, earlier = {}, 0, {}, {}, {}
 local free_count = tonumber(ARGV[at])

@@ -52,12 +52,21 @@ if not is_dead() then return { ARGV[1], 'alive', 0 } end
 if redis.call('TYPE', KEYS[2]).ok == 'hash' then redis.call('HSET', KEYS[2], 'dead', string.format('%.6f', now)) end
 redis.call('DEL', KEYS[2] .. ':generations')
 
+-- A claim of its worker's last call with work in hand was not begun when the store last heard of it.
+local last_ahead = {}
+local function is_unbegun(executor, record)
+  if not tonumber(record.ahead) then return false end
+  local name = string.match(executor, '^(.*)%.%d+$') or executor
+  last_ahead[name] = last_ahead[name] or tonumber(redis.pcall('HGET', KEYS[2], 'ahead:' .. name) or 0) or 0
+  return tonumber(record.ahead) >= last_ahead[name]
+end
+
 local requeued, recovered = 0, {}
 local function count_crash(record)
   if mode == 'leave' or type(record.task_id) ~= 'string' or record.task_id == '' then return end
   local key = prefix .. 'crashes:' .. record.task_id
   local crashes
-  if record.crash_counted then
+  if record.crash_counted or record.is_unbegun then
     crashes = tonumber(redis.pcall('GET', key) or 0)
   else
     crashes = redis.pcall('INCR', key)
@@ -93,6 +102,7 @@ local function claim_of(record, list, is_only)
     task_id = type(id) == 'string' and id or is_only and record.task_id,
     channel = type(channel) == 'string' and channel ~= '' and channel or 'default',
     crash_counted = is_same and record.crash_counted,
+    is_unbegun = is_same and record.is_unbegun,
   }
 end
 
@@ -123,7 +133,9 @@ local function recover_claims()
     cursor = page[1]
     for i = 1, #page[2], 2 do
       local executor = page[2][i]
-      local is_empty = empty_executor(executor, decoded(page[2][i + 1]) or {})
+      local record = decoded(page[2][i + 1]) or {}
+      record.is_unbegun = is_unbegun(executor, record)
+      local is_empty = empty_executor(executor, record)
       if is_empty then
         redis.call('HDEL', claims_key, executor)
         removed = removed + 1

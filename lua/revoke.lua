@@ -2,12 +2,13 @@
 -- Takes a worker's generation away, so that it reserves nothing more, and tells what it holds.
 --
 -- KEYS[1]  the node's hash
--- ARGV     nonce, prefix, executor ("" for all of the node), count a crash for each claim (1/0)
+-- ARGV     nonce, prefix, executor ("" for all of the node), for which claims to count a crash: "all", "none",
+--          or "some" and their slots...
 -- Returns  nonce, then for each claim: its field, its record
 --
 -- A claim's crash is counted once, whoever reports it and however often: its record says so.
 
-local MAX_SLOTS = 1000 -- that a worker can have; a node may hold many times as many claims
+local MAX_SLOTS = 1512 -- that a worker can have, with those ahead; a node may hold many times as many claims
 local generations, claims = KEYS[1] .. ':generations', KEYS[1] .. ':claims'
 local reply = { ARGV[1] }
 if ARGV[3] == '' then
@@ -30,13 +31,16 @@ local function count_crash(field, text)
   redis.call('HSET', claims, field, (string.gsub(text, '}%s*$', ',"crash_counted":true}')))
 end
 
+local has_run = {}
+for i = 5, #ARGV do has_run[ARGV[3] .. '.' .. ARGV[i]] = true end
+
 local fields = {}
 for slot = 0, MAX_SLOTS - 1 do fields[#fields + 1] = ARGV[3] .. '.' .. slot end
 for i, record in ipairs(redis.call('HMGET', claims, unpack(fields))) do
   if record then
     reply[#reply + 1] = fields[i]
     reply[#reply + 1] = record
-    if ARGV[4] == '1' then count_crash(fields[i], record) end
+    if ARGV[4] == 'all' or ARGV[4] == 'some' and has_run[fields[i]] then count_crash(fields[i], record) end
   end
 end
 return reply

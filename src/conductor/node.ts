@@ -48,6 +48,8 @@ const askAgainMs = 50;
 export class Node {
   readonly identity = newNodeIdentity();
   readonly board: Board;
+  /** Of each worker. */
+  readonly slots: number;
   private readonly options: NodeOptions;
   private readonly seats: readonly WorkerSeat[];
   private readonly pulse: PulseThread;
@@ -58,7 +60,8 @@ export class Node {
   constructor(options: NodeOptions) {
     const { settings, store, channels, logger } = options;
     this.options = options;
-    this.board = Board.create(settings.concurrency, settings.slots);
+    this.board = Board.create(settings);
+    this.slots = settings.slots;
     const { identity: node, board } = this;
     this.pulse = new PulseThread({
       ...options,

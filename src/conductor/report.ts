@@ -4,14 +4,14 @@ import type { Node } from "./node.ts";
 /** What a node's workers do now, read from the board: also of workers that spin or are silent. */
 export function nodeReport(node: Node): { message: string; fields: LogFields }[] {
   const now = Date.now();
-  const { board } = node;
+  const { board, slots } = node;
   const lines = [
     {
       message: "node",
       fields: {
         node: node.identity,
         workers: board.workers,
-        slots: board.slots,
+        slots,
         busy: board.busy,
       } as LogFields,
     },

@@ -19,6 +19,8 @@ export interface DeadWorker {
   readonly error: Error;
   /** The jobs that are known to have ended it; undefined when that is not known. */
   readonly culprits: readonly Culprit[] | undefined;
+  /** The slots whose jobs ran when it ended; in the others they were not begun, or had ended. */
+  readonly running: readonly number[];
   /** The conductor ended the thread for its culprits: the other jobs are not even suspects. */
   readonly wasEnded: boolean;
 }
@@ -30,7 +32,8 @@ export interface DeadWorker {
  * - a job that is known to have ended the thread, or was alone in it: a failure as any other;
  * - when the thread died and several jobs ran, each may have been the cause: tried again after the first
  *   backoff, a crash counted, no failure counted, never archived;
- * - when the conductor ended the thread for a culprit, the others go back to their channels uncounted.
+ * - when the conductor ended the thread for a culprit, the others go back to their channels uncounted;
+ * - so do jobs that did not run: those reserved ahead, and those whose end was not settled yet.
  *
  * @returns how many were settled
  */
@@ -39,15 +42,17 @@ export async function settleDeadWorker(
   { store, settings, logger }: { store: Store; settings: Settings; logger: Logger },
 ): Promise<number> {
   const { node, executor } = dead.executor;
-  const claims = await store.revoke(node, executor, { isCrash: !dead.wasEnded });
+  const { running, wasEnded } = dead;
+  const claims = await store.revoke(node, executor, { isCrash: !wasEnded, running });
   const settlements: Settlement[] = [];
   const nothing = { executor: dead.executor, settlements, slots: [], channels: [] };
   const nowMs = claims.length === 0 ? 0 : (await store.cycle(nothing)).nowMs; // failures go by the store's clock
   for (const claim of claims) {
-    const outcome = await settlementOf(claim, dead, claims.length, { store, settings, nowMs });
+    const outcome = await settlementOf(claim, dead, { store, settings, nowMs });
     const { slot, token, jobId } = claim;
     settlements.push({ slot, token, jobId, ...outcome });
-    logger.warn("a job's thread died", { job: jobId, outcome: outcome.outcome, error: dead.error });
+    if (running.includes(slot))
+      logger.warn("a job's thread died", { job: jobId, outcome: outcome.outcome, error: dead.error });
   }
   if (settlements.length > 0) {
     const reply = await store.cycle({ executor: dead.executor, settlements, slots: [], channels: [] });
@@ -62,12 +67,12 @@ export async function settleDeadWorker(
 async function settlementOf(
   claim: StoredClaim,
   dead: DeadWorker,
-  claimCount: number,
   { store, settings, nowMs }: { store: Store; settings: Settings; nowMs: number },
 ): Promise<SettlementOutcome> {
+  if (!dead.running.includes(claim.slot)) return { outcome: "requeue" };
   const isCulprit =
     dead.culprits?.some(({ slot, id }) => slot === claim.slot && claim.jobId.startsWith(id)) ??
-    claimCount === 1;
+    dead.running.length === 1;
   if (!isCulprit && dead.wasEnded) return { outcome: "requeue" };
   const bytes = await store.claimedBytes(dead.executor, claim);
   if (bytes === undefined) return { outcome: "requeue" };

@@ -86,11 +86,14 @@ export class WorkerSeat {
     this.refuseWhenLeaving();
     board.clearWorker(worker);
     const { executor: name, generation } = executor;
+    const tokenBase = randomHex(6);
+    board.claims.seat(worker, { executor: name, tokenBase });
     const init: WorkerInit = {
       settings,
       node,
       executor: name,
       generation,
+      tokenBase,
       worker,
       board: board.buffer,
       channels,
@@ -207,6 +210,7 @@ export class WorkerSeat {
   private async bury(sitter: Sitter, end: ThreadEnd): Promise<void> {
     const { logger, worker, board } = this.options;
     const holding = board.jobs(worker).find(({ slot }) => slot === board.holdingSlot(worker));
+    const running = board.jobs(worker).map(({ slot }) => slot);
     board.clearWorker(worker);
     this.sitter = undefined;
     const error = sitter.ending?.error ?? death(end);
@@ -218,7 +222,7 @@ export class WorkerSeat {
     if (!wasEnded)
       logger.error(`a worker's thread died: ${error.message}`, { worker, executor: executor.executor });
     const culprits = ending?.culprits ?? (wasEnded ? [] : holding && [holding]);
-    await this.settle({ executor, error, culprits, wasEnded });
+    await this.settle({ executor, error, culprits, running, wasEnded });
     this.deaths = performance.now() - sitter.startedAt > longLifeMs ? 1 : this.deaths + 1;
     if (this.hasGone) await this.replace();
   }

@@ -21,6 +21,8 @@ export interface Settings {
   readonly concurrency: number;
   /** Jobs at a time in each worker. */
   readonly slots: number;
+  /** Claims a worker may reserve beside those that it runs, while its jobs are short; 0: none. */
+  readonly lookAhead: number;
   /** What the node serves; empty means `default` and every channel its tasks name. */
   readonly channels: readonly ChannelWeight[];
   readonly channelOrder: ChannelOrder;

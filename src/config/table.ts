@@ -86,6 +86,12 @@ export const settingsTable: { readonly [Name in SettingName]: SettingRow<Setting
     doc: "Jobs at a time in each worker",
     flag: "-s, --slots <number>",
   },
+  lookAhead: {
+    rule: integerRule({ min: 0, max: 512 }),
+    initial: () => 128,
+    initialText: "128",
+    doc: "Jobs a worker may reserve ahead while it runs short ones; 0: none",
+  },
   channels: {
     rule: channelsRule(),
     initial: () => Object.freeze([]),

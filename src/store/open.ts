@@ -7,14 +7,17 @@ import type { TransferStore } from "./transfer-store.ts";
 
 // Engines are loaded when they are asked for: every thread of a node pays over a MiB for those it does not use.
 
-/** The store that a URL names, not yet opened. */
-export function storeFor(settings: Settings): Store {
+/**
+ * The store that a URL names, not yet opened. `writesAtOnce`: for callers that send one command at a time and
+ * compute while it is under way.
+ */
+export function storeFor(settings: Settings, { writesAtOnce = false } = {}): Store {
   if (isEmbedded(settings)) {
     const { SqliteStore } = require("./sqlite/store.ts") as typeof import("./sqlite/store.ts");
     return new SqliteStore(sqliteOptions(settings));
   }
   const { RedisStore } = require("./redis/store.ts") as typeof import("./redis/store.ts");
-  return new RedisStore(redisOptions(settings));
+  return new RedisStore({ ...redisOptions(settings), writesAtOnce });
 }
 
 /** Inspection and administration of the store that a URL names. It connects at its first call. */

@@ -104,12 +104,11 @@ export interface CycleRequest {
    */
   readonly tokenBase?: string;
   /**
-   * The number of a reservation ahead, from 1 and growing: its claims may not begin at once. A claim
-   * above `started` counts no crash when its node dies.
+   * Given while the worker has work in hand; grows with each call that carries it. The claims of this call may
+   * not begin at once, those of the calls before may have: where a node dies, a claim of its worker's last
+   * such call counts no crash.
    */
   readonly ahead?: number;
-  /** The highest `ahead` whose claims may have begun. */
-  readonly started?: number;
 }
 
 export interface Reservation {
@@ -285,9 +284,14 @@ export interface NodeStore {
   grant(executor: Executor): Promise<boolean>;
   /**
    * Takes the generation away, so that nothing more is reserved, and tells what the worker holds. The
-   * claims stay, to be settled by token. `isCrash` counts a crash for each job it holds.
+   * claims stay, to be settled by token. `isCrash` counts a crash for each job it holds, or only for those
+   * in the slots that were `running`.
    */
-  revoke(node: string, executor: string, options: { isCrash: boolean }): Promise<readonly StoredClaim[]>;
+  revoke(
+    node: string,
+    executor: string,
+    options: { readonly isCrash: boolean; readonly running?: readonly number[] },
+  ): Promise<readonly StoredClaim[]>;
   beat(
     identity: string,
     state: { readonly busy: number; readonly isQuiet: boolean; readonly isNewServer: boolean },

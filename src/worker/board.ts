@@ -1,3 +1,6 @@
+import type { Settings } from "../config/settings.ts";
+import { ClaimBoard } from "./claim-board.ts";
+
 /**
  * What all threads of a node see of each other without a message: one block of shared memory. The
  * conductor reads in it what a spinning or silent worker no longer tells.
@@ -9,12 +12,16 @@
  *     quiet       main: nobody reserves
  *     per worker  the worker: its loop's counter, its free slots, the slot whose code holds the loop, idle;
  *                 who wakes it (the pulse, or a worker that found more than it could take): its wake count
- *     per slot    the worker: started at, deadline (epoch ms, 0 none), the job's id
+ *     per place   the worker: started at, deadline (epoch ms, 0 none), the job's id
+ *     claims      which claims are reserved and not begun, see `claim-board.ts`
+ *
+ * A worker has a place for each claim that it may hold: as many as its slots and those that it reserves ahead.
  */
 export class Board {
   readonly buffer: SharedArrayBuffer;
   readonly workers: number;
-  readonly slots: number;
+  readonly places: number;
+  readonly claims: ClaimBoard;
   private readonly cells: Int32Array;
   private readonly times: Float64Array;
   private readonly ids: Uint8Array;
@@ -22,23 +29,27 @@ export class Board {
   private readonly idPlaces: Uint8Array[] = [];
   private lastWoken = -1;
 
-  private constructor(buffer: SharedArrayBuffer, workers: number, slots: number) {
+  private constructor(buffer: SharedArrayBuffer, workers: number, places: number) {
     this.buffer = buffer;
     this.workers = workers;
-    this.slots = slots;
-    const { cells, times } = layout(workers, slots);
+    this.places = places;
+    const { cells, times, idBytes } = layout(workers, places);
     this.cells = new Int32Array(buffer, 0, cells);
     this.times = new Float64Array(buffer, cells * 4, times);
-    this.ids = new Uint8Array(buffer, cells * 4 + times * 8);
+    const idsAt = cells * 4 + times * 8;
+    this.ids = new Uint8Array(buffer, idsAt, idBytes);
+    this.claims = new ClaimBoard(buffer, { offset: idsAt + idBytes, workers, places });
   }
 
-  static create(workers: number, slots: number): Board {
-    const { cells, times, idBytes } = layout(workers, slots);
-    return new Board(new SharedArrayBuffer(cells * 4 + times * 8 + idBytes), workers, slots);
+  static create({ concurrency, ...settings }: BoardShape): Board {
+    const places = placesOf(settings);
+    const { cells, times, idBytes } = layout(concurrency, places);
+    const bytes = cells * 4 + times * 8 + idBytes + ClaimBoard.bytes(concurrency, places);
+    return new Board(new SharedArrayBuffer(bytes), concurrency, places);
   }
 
-  static over(buffer: SharedArrayBuffer, workers: number, slots: number): Board {
-    return new Board(buffer, workers, slots);
+  static over(buffer: SharedArrayBuffer, { concurrency, ...settings }: BoardShape): Board {
+    return new Board(buffer, concurrency, placesOf(settings));
   }
 
   // ------------------------------------------------------------------------------ waking
@@ -155,7 +166,8 @@ export class Board {
   clearWorker(worker: number): void {
     this.endIdle(worker);
     for (const name of Object.values(perWorker)) Atomics.store(this.cells, this.workerCell(worker, name), 0);
-    for (let slot = 0; slot < this.slots; slot++) this.endJob(worker, slot);
+    for (let slot = 0; slot < this.places; slot++) this.endJob(worker, slot);
+    this.claims.seat(worker, { executor: "", tokenBase: "" });
   }
 
   // ------------------------------------------------------------------------------ a slot
@@ -179,7 +191,7 @@ export class Board {
   /** The jobs that a worker's slots hold now. */
   jobs(worker: number): SlotJob[] {
     const found: SlotJob[] = [];
-    for (let slot = 0; slot < this.slots; slot++) {
+    for (let slot = 0; slot < this.places; slot++) {
       const at = this.slotIndex(worker, slot);
       const startedAtMs = this.times[at * 2] ?? 0;
       if (startedAtMs === 0) continue;
@@ -194,7 +206,7 @@ export class Board {
   /** Slots at work in the whole node. */
   get busy(): number {
     let busy = 0;
-    for (let at = 0; at < this.workers * this.slots; at++) if (this.times[at * 2] !== 0) busy++;
+    for (let at = 0; at < this.workers * this.places; at++) if (this.times[at * 2] !== 0) busy++;
     return busy;
   }
 
@@ -203,8 +215,19 @@ export class Board {
   }
 
   private slotIndex(worker: number, slot: number): number {
-    return worker * this.slots + slot;
+    return worker * this.places + slot;
   }
+}
+
+/** The settings that a board's size follows from. */
+export type BoardShape = Pick<Settings, "concurrency" | "slots" | "lookAhead" | "delivery">;
+
+/**
+ * How many claims a worker may hold. At most once there is no looking ahead: a job is settled when it is
+ * reserved, and could not be given back.
+ */
+export function placesOf({ slots, lookAhead, delivery }: Omit<BoardShape, "concurrency">): number {
+  return slots + (delivery === "at-most-once" ? 0 : lookAhead);
 }
 
 export interface SlotJob {
@@ -222,9 +245,9 @@ const cellsPerWorker = 6; // even: the times that follow need an address divisib
 const idBytesPerSlot = 64;
 const encoder = new TextEncoder();
 
-function layout(workers: number, slots: number): { cells: number; times: number; idBytes: number } {
+function layout(workers: number, places: number): { cells: number; times: number; idBytes: number } {
   const cells = nodeCells + workers * cellsPerWorker;
-  return { cells, times: workers * slots * 2, idBytes: workers * slots * idBytesPerSlot };
+  return { cells, times: workers * places * 2, idBytes: workers * places * idBytesPerSlot };
 }
 
 async function changed(cells: Int32Array, index: number, seen: number, timeoutMs: number): Promise<void> {

@@ -10,32 +10,48 @@ interface Pending {
   notBeforeMs: number;
 }
 
+/** A claim that waits for its turn, with the number of the call that reserved it. */
+interface Queued {
+  readonly reservation: Reservation;
+  readonly call: number;
+}
+
 /**
- * The claims of one worker and where each slot stands:
+ * The claims of one worker and where each of its places stands:
  *
- *     free -> held (reserved, running) -> pending (ended, to be settled) -> free
+ *     free -> queued (reserved, not begun) -> running -> pending (ended, to be settled) -> free
  *
- * A slot with a pending settlement may be reserved for in the same call that settles it.
+ * A place with a pending settlement may be reserved for in the same call that settles it.
  */
 export class Claims {
   private readonly free: number[];
+  /** The tokens of what is queued or running, by place. */
   private readonly held = new Map<number, string>();
+  private queue: Queued[] = [];
+  /** The queue's first entry: those before it have left. */
+  private head = 0;
   private pending: Pending[] = [];
 
-  constructor(slots: number) {
-    this.free = Array.from({ length: slots }, (_, i) => slots - 1 - i);
+  /** @param places how many claims the worker may hold */
+  constructor(places: number) {
+    this.free = Array.from({ length: places }, (_, i) => places - 1 - i);
   }
 
-  get freeCount(): number {
-    return this.free.length;
+  get queuedCount(): number {
+    return this.queue.length - this.head;
   }
 
-  get heldCount(): number {
-    return this.held.size;
+  get runningCount(): number {
+    return this.held.size - this.queuedCount;
   }
 
   get pendingCount(): number {
     return this.pending.length;
+  }
+
+  /** Nothing is held and nothing waits to be settled. */
+  get isEmpty(): boolean {
+    return this.held.size === 0 && this.pending.length === 0;
   }
 
   /** Everything this worker knows to be its own. */
@@ -44,23 +60,57 @@ export class Claims {
     return [...held, ...this.pending.map(({ settlement }) => settlement)].filter(({ token }) => token !== "");
   }
 
-  hold({ slot, token }: Reservation): void {
-    this.free.splice(this.free.indexOf(slot), 1);
-    this.held.set(slot, token);
+  /** Places to reserve for, `count` at most: those that are being settled first, whose records are overwritten. */
+  placesToFill(settling: readonly Pending[], count: number): number[] {
+    const places: number[] = [];
+    for (const { settlement } of settling) {
+      if (places.length >= count) return places;
+      if (settlement.token !== "") places.push(settlement.slot);
+    }
+    for (let at = this.free.length - 1; at >= 0 && places.length < count; at--) {
+      places.push(this.free[at] as number);
+    }
+    return places;
+  }
+
+  /** These were reserved, by the call of this number; their places are free no longer. */
+  add(reservations: readonly Reservation[], call: number): void {
+    if (reservations.length === 0) return;
+    const taken = new Set(reservations.map(({ slot }) => slot));
+    if (this.head === this.queue.length) this.dropQueue();
+    for (const reservation of reservations) {
+      this.held.set(reservation.slot, reservation.token);
+      this.queue.push({ reservation, call });
+    }
+    let kept = 0;
+    for (const place of this.free) if (!taken.has(place)) this.free[kept++] = place;
+    this.free.length = kept;
+  }
+
+  /** The number of the call that reserved the claim that waits longest, 0 where none waits. */
+  get nextCall(): number {
+    return this.queue[this.head]?.call ?? 0;
+  }
+
+  /** The claim that waits longest; its job is then running. */
+  next(): Queued | undefined {
+    const next = this.queue[this.head];
+    if (next !== undefined) this.head += 1;
+    return next;
   }
 
   /**
-   * The job of a slot ended. A claim without a token (at-most-once) no longer holds its slot; one that
-   * succeeded needs no settlement.
+   * A claim ended. One without a token (at-most-once) no longer holds its place; when it succeeded it
+   * needs no settlement.
    */
-  end(slot: number, ended: Ended): void {
+  end(place: number, ended: Ended): void {
     const { jobId, settlement } = ended;
-    const token = this.held.get(slot) ?? "";
-    this.held.delete(slot);
-    if (token === "") this.free.push(slot);
+    const token = this.held.get(place) ?? "";
+    this.held.delete(place);
+    if (token === "") this.free.push(place);
     if (token === "" && settlement.outcome === "ack") return;
     this.pending.push({
-      settlement: { slot, token, jobId, ...settlement },
+      settlement: { slot: place, token, jobId, ...settlement },
       ended,
       isResent: false,
       notBeforeMs: 0,
@@ -69,9 +119,13 @@ export class Claims {
 
   /** The settlements to send now; each is then free, in doubt or blocked again. */
   takePending(nowMs: number): Pending[] {
-    const due = this.pending.filter(({ notBeforeMs }) => notBeforeMs <= nowMs);
-    if (due.length > 0) this.pending = this.pending.filter(({ notBeforeMs }) => notBeforeMs > nowMs);
-    return due;
+    const all = this.pending;
+    if (all.every(({ notBeforeMs }) => notBeforeMs <= nowMs)) {
+      if (all.length > 0) this.pending = [];
+      return all;
+    }
+    this.pending = all.filter(({ notBeforeMs }) => notBeforeMs > nowMs);
+    return all.filter(({ notBeforeMs }) => notBeforeMs <= nowMs);
   }
 
   hasDue(nowMs: number): boolean {
@@ -93,22 +147,35 @@ export class Claims {
     this.pending.push(pending);
   }
 
-  /** Ended claims that the store no longer has: settled by a call whose reply was lost, or taken over. */
-  forget(missing: readonly ClaimReference[]): void {
+  /**
+   * Claims that the store no longer has: settled by a call whose reply was lost, or taken over. Those that
+   * wait for their turn must not begin; running ones go on, and learn it when they are settled.
+   *
+   * @returns the places that are free now
+   */
+  forget(missing: readonly ClaimReference[]): number[] {
+    const freed: number[] = [];
     for (const { slot, token } of missing) {
-      const index = this.pending.findIndex(
+      const ended = this.pending.findIndex(
         ({ settlement }) => settlement.slot === slot && settlement.token === token,
       );
-      if (index === -1) continue;
-      this.pending.splice(index, 1);
+      const waiting = this.queue.findIndex(
+        ({ reservation }, at) => at >= this.head && reservation.slot === slot && reservation.token === token,
+      );
+      if (ended !== -1) this.pending.splice(ended, 1);
+      else if (waiting !== -1) {
+        this.queue.splice(waiting, 1);
+        this.held.delete(slot);
+      } else continue;
       this.free.push(slot);
+      freed.push(slot);
     }
+    return freed;
   }
 
-  /** Slots to reserve for: at most `limit` of the free ones and those that are being settled. */
-  slotsToFill(settling: readonly Pending[], limit: number): number[] {
-    const holding = settling.filter(({ settlement }) => settlement.token !== "");
-    return [...holding.map(({ settlement }) => settlement.slot), ...this.free].slice(0, limit);
+  private dropQueue(): void {
+    this.queue = [];
+    this.head = 0;
   }
 }
 

@@ -97,13 +97,18 @@ export class Executor {
       return this.failed(execution, task, toError(thrown));
     } finally {
       this.with.board.setHolding(this.with.worker, -1);
-      this.noteHold(execution, performance.now() - startedAt);
+      execution.ranMs = performance.now() - startedAt;
+      this.noteHold(execution, execution.ranMs);
     }
     if (!isAsync) return this.succeeded(execution);
-    return Promise.resolve(result).then(
-      () => this.succeeded(execution),
-      (thrown) => this.failed(execution, task, toError(thrown)),
-    );
+    return Promise.resolve(result)
+      .finally(() => {
+        execution.ranMs = performance.now() - startedAt;
+      })
+      .then(
+        () => this.succeeded(execution),
+        (thrown) => this.failed(execution, task, toError(thrown)),
+      );
   }
 
   private succeeded(execution: Execution): Ended {
@@ -167,7 +172,7 @@ export class Executor {
   }
 
   private noteHold(execution: Execution, heldMs: number): void {
-    if (heldMs < longHoldMs || this.with.board.slots === 1) return;
+    if (heldMs < longHoldMs || this.with.settings.slots === 1) return;
     execution.logger.warn(
       `held the loop of its worker for ${Math.round(heldMs)} ms without an await: the other slots stood still; give CPU-bound tasks a node with slots = 1`,
     );

@@ -5,10 +5,12 @@ import type { Emitter } from "../instrumentation/emitter.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import type { CycleReply, Executor as ExecutorName, Reservation, Settlement, Store } from "../store/store.ts";
 import { Bell } from "./bell.ts";
-import type { Board } from "./board.ts";
+import { type Board, placesOf } from "./board.ts";
 import type { ChannelPicker } from "./channel-order.ts";
+import { callBase } from "./claim-board.ts";
 import { Claims, type PendingSettlement } from "./claims.ts";
-import type { Executor } from "./executor.ts";
+import type { Ended, Executor } from "./executor.ts";
+import { LookAhead, lookAheadMs } from "./look-ahead.ts";
 import { ReserveBudget } from "./reserve-budget.ts";
 import { SlotsHint } from "./slots-hint.ts";
 import type { StoreClock } from "./store-clock.ts";
@@ -18,6 +20,8 @@ export interface LoopDependencies {
   readonly store: Store;
   readonly name: ExecutorName;
   readonly worker: number;
+  /** What the tokens of this worker's claims begin with. */
+  readonly tokenBase: string;
   readonly board: Board;
   readonly executor: Executor;
   readonly picker: ChannelPicker;
@@ -37,27 +41,37 @@ const reconcileIntervalMs = 30_000;
 const safetyPollMs = 10_000;
 /** A settlement that the store cannot carry out is tried again after this time. */
 const blockedRetryMs = 1000;
-/** Reserved jobs that have not begun after this time are given back, if another worker is idle. */
-const giveBackAfterMs = 25;
+/** Jobs that wait for their turn are begun one after the other for this long, before the store is asked again. */
+const longestStretchMs = 2 * lookAheadMs;
 const longestFailurePauseMs = 2000;
 
 /**
  * The loop of one worker, on its own connection. In turns:
  *
  *     reconcile, when it is due     compare the stored claims with the known ones
- *     cycle                         settle what ended and reserve for the free slots, in one call
- *     begin                         the reserved jobs; those that end synchronously are settled next
+ *     cycle                         send what ended and what is wanted, in one call; while the answer is
+ *                                   under way, jobs that were reserved ahead begin, one for each free slot
+ *     begin                         those that the answer brought, with the next cycle under way where there
+ *                                   is one to send; what ends synchronously is settled next
  *     rest                          when there is nothing to settle and nothing to reserve: until a job
  *                                   ends, the board wakes this worker, or it is told to stop
  *
  * A failed cycle may have been executed: its settlements are sent again under the same tokens, after a
  * reconciliation under a new generation has put back what a lost reply had reserved.
+ *
+ * Claims that wait for their turn stand on the board, from the moment they are asked for: the conductor
+ * gives them back when this worker does not come to begin them.
  */
 export class WorkerLoop {
   private readonly with: LoopDependencies;
   private readonly claims: Claims;
   private readonly bell = new Bell();
   private readonly budget = new ReserveBudget();
+  private readonly lookAhead: LookAhead;
+  /** Counts the cycles: part of their claims' tokens. */
+  private call = 0;
+  /** The last call that told the store of work in hand. */
+  private lastAhead = 0;
   private generation: string;
   private generationCount = 0;
   private isReserving = true;
@@ -76,7 +90,9 @@ export class WorkerLoop {
 
   constructor(dependencies: LoopDependencies) {
     this.with = dependencies;
-    this.claims = new Claims(dependencies.settings.slots);
+    const { settings } = dependencies;
+    this.claims = new Claims(placesOf(settings));
+    this.lookAhead = new LookAhead({ most: placesOf(settings) - settings.slots, slots: settings.slots });
     this.generation = dependencies.name.generation;
     this.epoch = dependencies.store.epoch;
   }
@@ -91,8 +107,15 @@ export class WorkerLoop {
     this.with.board.endIdle(this.with.worker);
   }
 
+  /** What waits for its turn goes back. */
   stopReserving(): void {
     this.isReserving = false;
+    if (this.isAtMostOnce) return this.bell.ring(); // they are settled: they can only run
+    for (let next = this.claims.next(); next !== undefined; next = this.claims.next()) {
+      const { slot } = next.reservation;
+      this.with.board.claims.begin(this.with.worker, slot, next.call); // or it was taken: the same
+      this.claims.end(slot, givenBack);
+    }
     this.bell.ring();
   }
 
@@ -102,7 +125,7 @@ export class WorkerLoop {
   }
 
   private get isOver(): boolean {
-    return this.isDraining && this.claims.heldCount === 0 && this.claims.pendingCount === 0;
+    return this.isDraining && this.claims.isEmpty;
   }
 
   private async turn(): Promise<void> {
@@ -111,9 +134,12 @@ export class WorkerLoop {
       if (this.isReconcileDue()) await this.reconcile();
       this.wakeSeen = board.wakeCount(worker);
       const settling = this.claims.takePending(performance.now());
-      const slots = this.slotsToFill(settling);
-      if (settling.length === 0 && slots.length === 0) return await this.rest();
-      const hasFound = await this.cycle(settling, slots);
+      const places = this.placesToFill(settling);
+      if (settling.length === 0 && places.length === 0 && !this.mustTellBegun) {
+        if (!this.beginQueued()) return await this.rest();
+        return this.claims.queuedCount > 0 ? await eventLoopTurn() : undefined;
+      }
+      const hasFound = await this.cycle(settling, places);
       if (!hasFound && !this.claims.hasDue(performance.now())) await this.rest();
     } catch (error) {
       if (!(error instanceof SolidJobsError)) throw new LoopFault("the loop failed", { cause: error });
@@ -121,29 +147,38 @@ export class WorkerLoop {
     }
   }
 
-  private slotsToFill(settling: readonly PendingSettlement[]): number[] {
+  /**
+   * Fills the free slots, and the places ahead. Half of all at a time: the other half is what runs while the
+   * answer is under way.
+   */
+  private placesToFill(settling: readonly PendingSettlement[]): number[] {
     if (!this.isReserving || this.with.board.isQuiet) return [];
-    const free = this.claims.freeCount + settling.length;
-    const limit = this.with.settings.slots === 1 ? free : this.budget.limit(free);
-    return this.claims.slotsToFill(settling, limit);
+    const { slots } = this.with.settings;
+    const { runningCount, queuedCount } = this.claims;
+    const free = slots - runningCount;
+    const used = slots === 1 ? slots : runningCount + this.budget.limit(free);
+    const ahead = this.lookAhead.places(slots === 1 ? undefined : this.budget.jobsWithin(lookAheadMs));
+    const room = used + ahead - runningCount - queuedCount;
+    const wanted = Math.max(used - runningCount - queuedCount, Math.ceil((used + ahead) / 2));
+    return this.claims.placesToFill(settling, Math.min(room, wanted));
   }
 
   // ------------------------------------------------------------------------------ the cycle
 
   /** @returns whether it got jobs */
-  private async cycle(settling: readonly PendingSettlement[], slots: readonly number[]): Promise<boolean> {
-    const { store, name, picker, settings, board } = this.with;
+  private async cycle(settling: readonly PendingSettlement[], places: readonly number[]): Promise<boolean> {
+    const { board, worker } = this.with;
+    this.call += 1;
+    const { call } = this;
+    this.announce(places);
     let reply: CycleReply;
     try {
-      reply = await store.cycle({
-        executor: { ...name, generation: this.generation },
-        settlements: settling.map(({ settlement }) => settlement),
-        slots,
-        channels: slots.length === 0 ? [] : picker.next(slots.length),
-        isAtMostOnce: settings.delivery === "at-most-once",
-      });
+      const answer = this.send(settling, places);
+      this.beginQueued();
+      reply = await answer;
     } catch (error) {
       const isSent = !(error instanceof StoreUnavailable) || error.isSent;
+      for (const place of places) board.claims.free(worker, place);
       this.claims.putBack(settling, { isSent });
       this.mustReconcile ||= isSent;
       throw error;
@@ -153,10 +188,54 @@ export class WorkerLoop {
     this.settle(settling, reply);
     this.observe(reply);
     board.countTurn(reply.reserved.length);
-    if (slots.length > 0 && reply.reserved.length === slots.length) board.wakeOne();
-    this.begin(reply.reserved);
-    board.setFree(this.with.worker, this.claims.freeCount);
+    if (places.length > 0 && reply.reserved.length === places.length) {
+      board.wakeOne();
+      this.lookAhead.grow();
+    }
+    this.hold(reply.reserved, { places, call });
+    board.setFree(worker, this.freeSlots);
     return reply.reserved.length > 0;
+  }
+
+  private send(settling: readonly PendingSettlement[], places: readonly number[]): Promise<CycleReply> {
+    const { store, name, picker, settings, tokenBase } = this.with;
+    const isAhead = this.claims.queuedCount > 0 || (places.length > 0 && this.claims.runningCount > 0);
+    if (isAhead) this.lastAhead = this.call;
+    return store.cycle({
+      executor: { ...name, generation: this.generation },
+      settlements: settling.map(({ settlement }) => settlement),
+      slots: places,
+      channels: places.length === 0 ? [] : picker.next(places.length),
+      isAtMostOnce: settings.delivery === "at-most-once",
+      tokenBase: callBase(tokenBase, this.call),
+      ...(isAhead ? { ahead: this.call } : {}),
+    });
+  }
+
+  /** The store takes the claims of the last such call for not begun: it must hear of it before they begin. */
+  private get mustTellBegun(): boolean {
+    return this.lastAhead > 0 && this.claims.nextCall === this.lastAhead && this.freeSlots > 0;
+  }
+
+  /** The conductor sees what is asked for before the store does. */
+  private announce(places: readonly number[]): void {
+    if (places.length === 0 || this.isAtMostOnce) return;
+    const { board, worker } = this.with;
+    board.claims.ask(worker, places, this.call);
+    if (places.length > 1 || this.claims.queuedCount > 0) board.claims.watch(worker, true);
+  }
+
+  private hold(
+    reserved: readonly Reservation[],
+    { places, call }: { places: readonly number[]; call: number },
+  ): void {
+    const { board, worker } = this.with;
+    this.claims.add(reserved, call);
+    if (this.isAtMostOnce) return;
+    for (const { slot } of reserved) board.claims.queue(worker, slot, call);
+    if (reserved.length === places.length) return;
+    const filled = new Set(reserved.map(({ slot }) => slot));
+    for (const place of places) if (!filled.has(place)) board.claims.free(worker, place);
   }
 
   private settle(settling: readonly PendingSettlement[], reply: CycleReply): void {
@@ -176,7 +255,8 @@ export class WorkerLoop {
     }
   }
 
-  private noteRefusal({ settlement, isResent }: PendingSettlement): void {
+  private noteRefusal({ settlement, ended, isResent }: PendingSettlement): void {
+    if (ended === givenBack) return; // the conductor was faster
     this.mustReconcile = true;
     if (isResent) return; // unknown or done
     this.with.logger.warn("a job ended whose claim had been taken back: it runs again elsewhere", {
@@ -224,30 +304,36 @@ export class WorkerLoop {
 
   // ------------------------------------------------------------------------------ running
 
-  private begin(reserved: readonly Reservation[]): void {
+  /**
+   * Begins what waits for its turn, one for each free slot; those that end synchronously follow one another.
+   *
+   * @returns whether any has begun
+   */
+  private beginQueued(): boolean {
+    if (this.claims.queuedCount === 0 || this.freeSlots <= 0) return false;
+    const { board, worker, settings } = this.with;
     const startedAt = performance.now();
-    for (const reservation of reserved) {
-      this.claims.hold(reservation);
-      const isLate = reservation !== reserved[0] && performance.now() - startedAt > giveBackAfterMs;
-      if (isLate && reservation.token !== "" && this.with.board.idleWorkers > 0) {
-        this.claims.end(reservation.slot, { jobId: "", settlement: { outcome: "requeue" } });
-        continue;
+    while (this.claims.runningCount < settings.slots) {
+      const next = this.claims.next();
+      if (next === undefined) break;
+      const { reservation, call } = next;
+      if (this.isAtMostOnce || board.claims.begin(worker, reservation.slot, call)) this.start(reservation);
+      else {
+        board.claims.free(worker, reservation.slot);
+        this.claims.end(reservation.slot, givenBack);
       }
-      this.start(reservation);
+      if (performance.now() - startedAt > longestStretchMs) break;
     }
+    return true;
   }
 
   private start(reservation: Reservation): void {
     const ended = this.with.executor.run(reservation);
-    if (!(ended instanceof Promise)) {
-      this.endedSinceCycle += 1;
-      this.claims.end(reservation.slot, ended);
-      return;
-    }
+    if (!(ended instanceof Promise)) return this.finish(reservation, ended);
     ended.then(
       (result) => {
-        this.endedSinceCycle += 1;
-        this.claims.end(reservation.slot, result);
+        this.finish(reservation, result);
+        this.beginQueued();
         this.bell.ring();
       },
       (error) => {
@@ -257,20 +343,41 @@ export class WorkerLoop {
     );
   }
 
+  private finish(reservation: Reservation, ended: Ended): void {
+    this.endedSinceCycle += 1;
+    if (ended.execution !== undefined) this.lookAhead.observe(ended.execution.ranMs);
+    this.claims.end(reservation.slot, ended);
+  }
+
+  private get isAtMostOnce(): boolean {
+    return this.with.settings.delivery === "at-most-once";
+  }
+
+  /** Slots for which nothing is reserved. */
+  private get freeSlots(): number {
+    return this.with.settings.slots - this.claims.runningCount;
+  }
+
   // ------------------------------------------------------------------------------ resting
 
   private async rest(): Promise<void> {
     const { board, worker } = this.with;
     if (this.isOver) return;
-    const canReserve = this.isReserving && !board.isQuiet && this.claims.freeCount > 0;
+    if (this.claims.queuedCount === 0) board.claims.watch(worker, false);
+    const canReserve = this.isReserving && !board.isQuiet && this.freeSlots > 0;
     if (canReserve) {
       if (board.wakeCount(worker) !== this.wakeSeen) return;
-      if (this.claims.heldCount === 0) this.budget.startOver();
+      if (this.claims.isEmpty) this.startOver();
       this.listenForWake();
       board.beginIdle(worker);
     }
     await this.bell.rung(this.claims.pendingCount > 0 ? blockedRetryMs : safetyPollMs);
     if (canReserve) board.endIdle(worker);
+  }
+
+  private startOver(): void {
+    this.budget.startOver();
+    this.lookAhead.startOver();
   }
 
   /** One wait at a time: the former one serves on as long as nobody woke this worker. */
@@ -296,7 +403,7 @@ export class WorkerLoop {
     const epoch = store.epoch;
     const next = `${name.generation}.${this.generationCount + 1}`;
     const present = { ...name, generation: this.generation };
-    const reply = await store.reconcile(present, next, this.claims.known, settings.slots);
+    const reply = await store.reconcile(present, next, this.claims.known, placesOf(settings));
     this.reconciledAt = performance.now();
     this.mustReconcile = false;
     this.epoch = epoch === store.epoch ? epoch : this.epoch;
@@ -310,7 +417,8 @@ export class WorkerLoop {
     this.generation = next;
     this.generationCount += 1;
     if (reply.requeued > 0) logger.info(`put back ${reply.requeued} jobs that a lost reply had reserved`);
-    if (reply.missing.length > 0) this.claims.forget(reply.missing);
+    if (reply.missing.length === 0) return;
+    for (const place of this.claims.forget(reply.missing)) this.with.board.claims.free(this.with.worker, place);
   }
 
   private async recoverFrom(error: Error): Promise<void> {
@@ -327,6 +435,16 @@ export class WorkerLoop {
     this.failures = 0;
   }
 }
+
+/** Lets timers, answers and messages through. */
+function eventLoopTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+/** How a claim ends that was reserved ahead and is not begun: back to its channel, uncounted. */
+const givenBack: Ended = { jobId: "", settlement: { outcome: "requeue" } };
 
 /** The CPU that this thread has used. */
 function threadCpuUs(): number {

@@ -7,6 +7,8 @@ export interface WorkerInit {
   readonly node: string;
   readonly executor: string;
   readonly generation: string;
+  /** What the tokens of its claims begin with; used by no other thread. */
+  readonly tokenBase: string;
   /** Its place on the board. */
   readonly worker: number;
   readonly board: SharedArrayBuffer;

@@ -20,6 +20,11 @@ export class ReserveBudget {
     return Math.min(freeSlots, this.allowed, byCpu);
   }
 
+  /** How many jobs the thread runs in this much CPU, by what they have used so far. */
+  jobsWithin(cpuMs: number): number {
+    return this.cpuPerJobMs === 0 ? Number.POSITIVE_INFINITY : Math.floor(cpuMs / this.cpuPerJobMs);
+  }
+
   /** After a cycle: what it reserved, what ended since the one before, the CPU the thread used meanwhile. */
   observe({ reserved, ended, cpuMs }: { reserved: number; ended: number; cpuMs: number }): void {
     this.unsettledCpuMs += cpuMs;

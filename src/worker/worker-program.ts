@@ -39,7 +39,7 @@ export class WorkerProgram {
   constructor(init: WorkerInit, say: Say) {
     this.init = init;
     this.say = say;
-    this.board = Board.over(init.board, init.settings.concurrency, init.settings.slots);
+    this.board = Board.over(init.board, init.settings);
     adoptSettings(init.settings);
     this.logger = threadLogger().with({ worker: init.executor });
   }
@@ -94,11 +94,11 @@ export class WorkerProgram {
   }
 
   private async prepare(): Promise<Parts> {
-    const { settings, node, executor: name, generation, worker, channels } = this.init;
+    const { settings, node, executor: name, generation, worker, channels, tokenBase } = this.init;
     await loadTasks(settings.require);
     const { hooks } = processConfiguration();
     const emitter = threadEmitter();
-    const store = storeFor(settings);
+    const store = storeFor(settings, { writesAtOnce: true });
     const clock = new StoreClock();
     const failing = new Failing({
       settings,
@@ -119,6 +119,7 @@ export class WorkerProgram {
       store,
       name: executorName,
       worker,
+      tokenBase,
       board,
       executor,
       picker: new ChannelPicker(channels, settings.channelOrder),

@@ -27,6 +27,7 @@ describe("settings that nobody gives", () => {
       require: [],
       concurrency: Math.min(256, availableParallelism()),
       slots: 1,
+      lookAhead: 128,
       channels: [],
       channelOrder: "weighted",
       timeout: 25,
@@ -304,6 +305,7 @@ describe("settings given in code", () => {
     const given = { slots: undefined, channels: "critical,2", redisUrl: "redis://host" } as const;
     expect(settingsFrom({ env, given })).toMatchObject({
       slots: 1,
+      lookAhead: 128,
       url: "redis://host",
       channels: [{ name: "critical", weight: 2 }],
     });

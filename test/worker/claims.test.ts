@@ -12,58 +12,75 @@ const reservation = (slot: number, token: string): Reservation => ({
 const acked = { jobId: "job", settlement: { outcome: "ack" } } as const;
 const retried = { jobId: "job", settlement: { outcome: "retry", delaySeconds: 1, payload: "{}" } } as const;
 
-test("a slot is free, held, pending and free again; it may be filled in the call that settles it", () => {
+/** Claims with one running, in place 0. */
+function withOneRunning(places: number, token = "a.0"): Claims {
+  const claims = new Claims(places);
+  claims.add([reservation(0, token)], 1);
+  claims.next();
+  return claims;
+}
+
+test("a place is free, queued, running, pending and free again; it may be filled in the call that settles it", () => {
   const claims = new Claims(2);
-  expect(claims.slotsToFill([], 2)).toEqual([1, 0]);
-  claims.hold(reservation(0, "a.0"));
-  expect([claims.heldCount, claims.freeCount]).toEqual([1, 1]);
+  expect(claims.placesToFill([], 2)).toEqual([0, 1]);
+  claims.add([reservation(0, "a.0")], 7);
+  expect([claims.queuedCount, claims.runningCount, claims.nextCall]).toEqual([1, 0, 7]);
+  expect(claims.placesToFill([], 2)).toEqual([1]);
+  expect(claims.next()).toMatchObject({ call: 7, reservation: { token: "a.0" } });
+  expect([claims.queuedCount, claims.runningCount, claims.nextCall]).toEqual([0, 1, 0]);
   claims.end(0, acked);
   expect(claims.known).toMatchObject([{ slot: 0, token: "a.0" }]);
   const settling = claims.takePending(0);
-  expect(claims.slotsToFill(settling, 2)).toEqual([0, 1]);
+  expect(claims.placesToFill(settling, 2)).toEqual([0, 1]);
   claims.settled(settling[0]!.settlement);
-  expect([claims.freeCount, claims.pendingCount]).toEqual([2, 0]);
+  expect(claims.placesToFill([], 2).sort()).toEqual([0, 1]);
+  expect(claims.isEmpty).toBe(true);
+});
+
+test("claims begin in the order in which they were reserved", () => {
+  const claims = new Claims(3);
+  claims.add([reservation(2, "a.2"), reservation(0, "a.0")], 1);
+  claims.add([reservation(1, "b.1")], 2);
+  const order = [claims.next(), claims.next(), claims.next()].map((next) => next?.reservation.token);
+  expect(order).toEqual(["a.2", "a.0", "b.1"]);
+  expect(claims.next()).toBeUndefined();
 });
 
 test("settlements without an answer are sent again, and are known to be", () => {
-  const claims = new Claims(1);
-  claims.hold(reservation(0, "a.0"));
+  const claims = withOneRunning(1);
   claims.end(0, acked);
   claims.putBack(claims.takePending(0), { isSent: true });
   expect(claims.takePending(0)).toMatchObject([{ isResent: true, settlement: { token: "a.0" } }]);
 });
 
-test("ended claims that the store no longer has free their slots; running ones go on", () => {
-  const claims = new Claims(2);
-  claims.hold(reservation(0, "a.0"));
-  claims.hold(reservation(1, "a.1"));
-  claims.end(0, acked);
-  claims.forget([
-    { slot: 0, token: "a.0" },
-    { slot: 1, token: "a.1" },
-  ]);
-  expect([claims.freeCount, claims.heldCount, claims.pendingCount]).toEqual([1, 1, 0]);
+test("claims that the store no longer has are forgotten, ended or waiting; running ones go on", () => {
+  const claims = withOneRunning(3);
+  claims.add([reservation(1, "a.1"), reservation(2, "a.2")], 2);
+  claims.next();
+  claims.end(1, acked);
+  const missing = [0, 1, 2].map((slot) => ({ slot, token: `a.${slot}` }));
+  expect(claims.forget(missing).sort()).toEqual([1, 2]);
+  expect([claims.runningCount, claims.queuedCount, claims.pendingCount]).toEqual([1, 0, 0]);
+  expect(claims.next()).toBeUndefined();
 });
 
-test("a blocked settlement waits for its time and keeps its slot", () => {
-  const claims = new Claims(1);
-  claims.hold(reservation(0, "a.0"));
+test("a blocked settlement waits for its time and keeps its place", () => {
+  const claims = withOneRunning(1);
   claims.end(0, retried);
   claims.block(claims.takePending(0)[0]!, 1000);
-  expect([claims.takePending(999).length, claims.hasDue(999), claims.freeCount]).toEqual([0, false, 0]);
+  expect(claims.takePending(999)).toEqual([]);
+  expect([claims.hasDue(999), claims.placesToFill([], 1).length]).toEqual([false, 0]);
   expect(claims.takePending(1000)).toHaveLength(1);
 });
 
-test("at most once: a failed job's settlement holds no slot, however long it is blocked", () => {
-  const claims = new Claims(2);
-  claims.hold(reservation(0, ""));
+test("at most once: a failed job's settlement holds no place, however long it is blocked", () => {
+  const claims = withOneRunning(2, "");
   claims.end(0, retried);
-  expect(claims.freeCount).toBe(2);
   const settling = claims.takePending(0);
-  expect(claims.slotsToFill(settling, 3).sort()).toEqual([0, 1]);
+  expect(claims.placesToFill(settling, 3).sort()).toEqual([0, 1]);
   claims.block(settling[0]!, 0);
-  claims.hold(reservation(0, ""));
-  claims.hold(reservation(1, ""));
+  claims.add([reservation(0, ""), reservation(1, "")], 2);
   claims.settled(claims.takePending(0)[0]!.settlement);
-  expect([claims.freeCount, claims.heldCount]).toEqual([0, 2]);
+  expect(claims.placesToFill([], 2)).toEqual([]);
+  expect(claims.queuedCount).toBe(2);
 });

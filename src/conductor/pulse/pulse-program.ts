@@ -3,6 +3,7 @@ import { threadLogger } from "../../config/thread-parts.ts";
 import { toError } from "../../foundation/errors.ts";
 import { storeFor } from "../../store/open.ts";
 import { Board } from "../../worker/board.ts";
+import { GiveBack } from "./give-back.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import type { FromPulse, PulseInit, ToPulse } from "./messages.ts";
 import { Recoverer } from "./recoverer.ts";
@@ -12,7 +13,8 @@ import { ChannelWaker } from "./waker.ts";
 
 /**
  * The node's clocked duties, in a thread of their own, so that they go on while the application's main
- * thread is blocked: heartbeat, scheduler, recovery, remote control, waking idle workers. Each is one file.
+ * thread is blocked: heartbeat, scheduler, recovery, remote control, giving back
+ * claims that cannot begin, waking idle workers. Each is one file.
  */
 export class PulseProgram {
   private readonly init: PulseInit;
@@ -43,7 +45,7 @@ export class PulseProgram {
     const { settings, node, proof, channels } = this.init;
     const logger = threadLogger();
     const store = storeFor(settings);
-    const board = Board.over(this.init.board, settings.concurrency, settings.slots);
+    const board = Board.over(this.init.board, settings);
     const accepted = Promise.withResolvers<void>();
     const heartbeat = new Heartbeat({
       store,
@@ -65,6 +67,7 @@ export class PulseProgram {
         logger,
         onRecovered: (jobs) => this.say({ type: "recovered", jobs }),
       }),
+      new GiveBack({ store, node, board, slots: settings.slots, logger }),
       startRemoteControl({ store, node, logger, onSignal: (signal) => this.say({ type: "signal", signal }) }),
     ];
     const wakers = channels.map(({ name }) => new ChannelWaker({ store, channel: name, board, logger }));

@@ -37,7 +37,7 @@ export function cycleArguments(
   prefix: string,
   { discardedLimit, discardedRetention }: ArchiveLimits,
 ): RedisArgument[] {
-  const { executor, settlements, channels, tokenBase = "", ahead, started } = request;
+  const { executor, settlements, channels, tokenBase = "", ahead } = request;
   const args: RedisArgument[] = [
     prefix,
     executor.executor,
@@ -45,7 +45,6 @@ export function cycleArguments(
     tokenBase,
     request.isAtMostOnce ? "1" : "0",
     ahead ?? "",
-    started ?? "",
     `${discardedLimit} ${Math.round(discardedRetention * 86_400)}`,
   ];
   pushSettlements(args, settlements);

@@ -34,6 +34,8 @@ export interface RedisStoreOptions extends ArchiveLimits {
   readonly prefix: string;
   readonly tlsCa?: string | undefined;
   readonly allowEviction: boolean;
+  /** See `RedisConnection`. Default false. */
+  readonly writesAtOnce?: boolean;
   /** Milliseconds a publication may take, connecting included. Default 5,000. */
   readonly publishDeadlineMs?: number;
 }
@@ -63,7 +65,7 @@ export class RedisStore implements Store {
     this.keys = new RedisKeys(options.prefix);
     this.redis = redisAddress(options.url, options.tlsCa);
     this.address = this.redis.display;
-    this.connection = new RedisConnection(this.redis);
+    this.connection = new RedisConnection(this.redis, { writesAtOnce: options.writesAtOnce ?? false });
   }
 
   get epoch(): number {
@@ -198,12 +200,12 @@ export class RedisStore implements Store {
   async revoke(
     node: string,
     executor: string,
-    { isCrash }: { isCrash: boolean },
+    { isCrash, running }: { readonly isCrash: boolean; readonly running?: readonly number[] },
   ): Promise<readonly StoredClaim[]> {
     const reply = await this.connection.script(
       scripts.revoke,
       [this.keys.node(node)],
-      [this.keys.prefix, executor, isCrash ? 1 : 0],
+      [this.keys.prefix, executor, isCrash ? (running === undefined ? "all" : "some") : "none", ...(running ?? [])],
     );
     const claims: StoredClaim[] = [];
     for (let i = 0; i + 1 < reply.length; i += 2) {
@@ -306,7 +308,7 @@ export class RedisStore implements Store {
   }
 
   async closeForReservations(identity: string): Promise<void> {
-    await this.connection.script(scripts.revoke, [this.keys.node(identity)], [this.keys.prefix, "", 0]);
+    await this.connection.script(scripts.revoke, [this.keys.node(identity)], [this.keys.prefix, "", "none"]);
   }
 
   async leave(identity: string): Promise<{ requeued: number }> {

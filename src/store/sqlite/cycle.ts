@@ -4,15 +4,10 @@ import type { Engine } from "./engine.ts";
 import { Reserving } from "./reserving.ts";
 import { type ArchiveLimits, Settling } from "./settling.ts";
 
-/**
- * One cycle in one transaction: settles, then reserves. Tokens are unique by this connection's random base
- * and a count.
- */
+/** One cycle in one transaction: settles, then reserves. */
 export class Cycle {
   private readonly engine: Engine;
   private readonly archive: ArchiveLimits;
-  private readonly tokenBase = randomHex(6);
-  private tokenCount = 0;
 
   constructor(engine: Engine, archive: ArchiveLimits) {
     this.engine = engine;
@@ -39,8 +34,9 @@ export class Cycle {
         request,
         claims,
         now,
-        nextToken: () => this.nextToken(),
+        tokenBase: request.tokenBase ?? randomHex(8),
       });
+      if (isCurrent && request.ahead !== undefined) statements.setAhead.run(node, executor, request.ahead);
       if (isCurrent && request.slots.length > 0) reserving.run();
       settling.removeClaims(reserving.takenSlots);
       settling.count(reserving.settledAtOnce);
@@ -56,10 +52,5 @@ export class Cycle {
         nowMs: Math.floor(now * 1000),
       };
     });
-  }
-
-  private nextToken(): string {
-    this.tokenCount += 1;
-    return `${this.tokenBase}${this.tokenCount.toString(36)}`;
   }
 }

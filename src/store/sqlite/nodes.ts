@@ -57,13 +57,18 @@ export class Nodes {
     });
   }
 
-  revoke(node: string, executor: string, isCrash: boolean): Promise<readonly StoredClaim[]> {
+  revoke(
+    node: string,
+    executor: string,
+    { isCrash, running }: { readonly isCrash: boolean; readonly running?: readonly number[] },
+  ): Promise<readonly StoredClaim[]> {
     return this.engine.write((statements, now) => {
       statements.deleteGeneration.run(node, executor);
       const claims = statements.claimsOfExecutor.all(node, executor);
-      if (isCrash) {
-        for (const claim of claims) this.countCrash(statements, claim, now);
-        statements.noteCrash.run(node, executor);
+      for (const claim of claims) {
+        if (!isCrash || running?.includes(claim.slot) === false) continue;
+        this.countCrash(statements, claim, now);
+        statements.noteCrash.run(node, executor, claim.slot);
       }
       return claims.map(storedClaim);
     });
@@ -203,15 +208,27 @@ export class Nodes {
       statements.deleteClaim.run(identity, executor, slot);
       if (channel === null) return []; // its job is not there any more
       statements.requeueJob.run(seq);
-      const crashes = isCrash ? this.countCrash(statements, claim, now) : 0;
+      const crashes = isCrash ? this.crashesOf(statements, claim, { identity, now }) : 0;
       return [{ jobId: id, channel, crashes }];
     });
     if (recovered.length > 0) this.engine.announce();
     if (claims.length === claimsPerStep) return { state: "more", recovered };
     statements.deleteRunningOfNode.run(identity);
     statements.deleteSignals.run(identity);
+    statements.deleteProgress.run(identity);
     statements.deleteNode.run(identity);
     return { state: "done", recovered };
+  }
+
+  /** A claim of its worker's last call with work in hand was not begun when the store last heard of it. */
+  private crashesOf(
+    statements: Statements,
+    claim: FullClaimRow,
+    { identity, now }: { identity: string; now: number },
+  ): number {
+    const last = claim.ahead === 0 ? undefined : statements.lastAhead.get(identity, claim.executor)?.ahead;
+    if (last !== undefined && claim.ahead >= last) return statements.crashes.get(claim.id)?.count ?? 0;
+    return this.countCrash(statements, claim, now);
   }
 
   /** Once for each claim. @returns how often the job has crashed */

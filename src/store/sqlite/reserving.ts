@@ -14,7 +14,8 @@ export interface ReservingParts {
   /** What is stored for the executor and was not settled, by slot. */
   readonly claims: ReadonlyMap<number, ClaimRow>;
   readonly now: number;
-  readonly nextToken: () => string;
+  /** What the tokens of the new claims begin with. */
+  readonly tokenBase: string;
 }
 
 interface ChannelDraw {
@@ -120,7 +121,7 @@ export class Reserving {
   }
 
   private reserve(row: ReadyRow, channel: string): void {
-    const { statements, request, now, nextToken } = this.parts;
+    const { statements, request, now, tokenBase } = this.parts;
     const slot = this.free[this.reserved.length] ?? 0;
     const raw = textOf(row.payload);
     if (request.isAtMostOnce) {
@@ -130,9 +131,10 @@ export class Reserving {
       return;
     }
     const { node, executor } = request.executor;
-    const token = nextToken();
+    const token = `${tokenBase}.${slot}`;
     statements.claimJob.run(row.seq);
-    statements.addClaim.run(node, executor, slot, token, row.seq, row.id, now, failureCountOf(raw) + 1);
+    const attempt = failureCountOf(raw) + 1;
+    statements.addClaim.run(node, executor, slot, token, row.seq, row.id, now, attempt, request.ahead ?? 0);
     this.reserved.push({ slot, token, channel, raw, earlierAttempts: 0 });
   }
 

@@ -88,6 +88,16 @@ const migrations: readonly string[] = [
   CREATE TABLE file (identity TEXT NOT NULL);
   INSERT INTO file VALUES (hex(randomblob(8)));
   `,
+  `
+  -- The call that reserved it with work in hand, 0 for others; and each executor's last such call.
+  ALTER TABLE claims ADD COLUMN ahead INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE progress (
+    node TEXT NOT NULL,
+    executor TEXT NOT NULL,
+    ahead INTEGER NOT NULL,
+    PRIMARY KEY (node, executor)
+  ) WITHOUT ROWID;
+  `,
 ];
 
 export const schemaVersion = migrations.length;

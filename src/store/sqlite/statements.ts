@@ -90,14 +90,21 @@ export function prepare(db: Database) {
     claim: db.query<ClaimRow, [string, string, number]>(
       "SELECT slot, token, seq FROM claims WHERE node = ? AND executor = ? AND slot = ?",
     ),
-    addClaim: db.query<unknown, [string, string, number, string, number, string, number, number]>(
-      "REPLACE INTO claims (node, executor, slot, token, seq, id, claimed_at, attempt) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    addClaim: db.query<unknown, [string, string, number, string, number, string, number, number, number]>(
+      "REPLACE INTO claims (node, executor, slot, token, seq, id, claimed_at, attempt, ahead) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     ),
+    setAhead: db.query<unknown, [string, string, number]>(
+      "INSERT INTO progress VALUES (?, ?, ?) ON CONFLICT (node, executor) DO UPDATE SET ahead = excluded.ahead",
+    ),
+    lastAhead: db.query<{ ahead: number }, [string, string]>(
+      "SELECT ahead FROM progress WHERE node = ? AND executor = ?",
+    ),
+    deleteProgress: db.query<unknown, [string]>("DELETE FROM progress WHERE node = ?"),
     deleteClaim: db.query<unknown, [string, string, number]>(
       "DELETE FROM claims WHERE node = ? AND executor = ? AND slot = ?",
     ),
-    noteCrash: db.query<unknown, [string, string]>(
-      "UPDATE claims SET crashed = 1 WHERE node = ? AND executor = ?",
+    noteCrash: db.query<unknown, [string, string, number]>(
+      "UPDATE claims SET crashed = 1 WHERE node = ? AND executor = ? AND slot = ?",
     ),
     claimsOfExecutor: db.query<FullClaimRow, [string, string]>(
       `${fullClaims} WHERE node = ? AND executor = ? ORDER BY slot`,
@@ -191,6 +198,7 @@ export interface FullClaimRow extends ClaimRow {
   readonly claimed_at: number;
   readonly attempt: number;
   readonly crashed: number;
+  readonly ahead: number;
   /** Null: its job is not there any more. */
   readonly channel: string | null;
 }

@@ -147,8 +147,12 @@ export class SqliteStore implements Store {
     return this.nodes.grant(executor);
   }
 
-  revoke(node: string, executor: string, { isCrash }: { isCrash: boolean }): Promise<readonly StoredClaim[]> {
-    return this.nodes.revoke(node, executor, isCrash);
+  revoke(
+    node: string,
+    executor: string,
+    options: { readonly isCrash: boolean; readonly running?: readonly number[] },
+  ): Promise<readonly StoredClaim[]> {
+    return this.nodes.revoke(node, executor, options);
   }
 
   beat(
