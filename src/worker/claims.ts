@@ -77,7 +77,7 @@ export class Claims {
   add(reservations: readonly Reservation[], call: number): void {
     if (reservations.length === 0) return;
     const taken = new Set(reservations.map(({ slot }) => slot));
-    if (this.head === this.queue.length) this.dropQueue();
+    this.dropLeft();
     for (const reservation of reservations) {
       this.held.set(reservation.slot, reservation.token);
       this.queue.push({ reservation, call });
@@ -120,12 +120,8 @@ export class Claims {
   /** The settlements to send now; each is then free, in doubt or blocked again. */
   takePending(nowMs: number): Pending[] {
     const all = this.pending;
-    if (all.every(({ notBeforeMs }) => notBeforeMs <= nowMs)) {
-      if (all.length > 0) this.pending = [];
-      return all;
-    }
     this.pending = all.filter(({ notBeforeMs }) => notBeforeMs > nowMs);
-    return all.filter(({ notBeforeMs }) => notBeforeMs <= nowMs);
+    return this.pending.length === 0 ? all : all.filter(({ notBeforeMs }) => notBeforeMs <= nowMs);
   }
 
   hasDue(nowMs: number): boolean {
@@ -173,8 +169,8 @@ export class Claims {
     return freed;
   }
 
-  private dropQueue(): void {
-    this.queue = [];
+  private dropLeft(): void {
+    this.queue = this.queue.slice(this.head);
     this.head = 0;
   }
 }

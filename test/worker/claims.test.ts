@@ -84,3 +84,11 @@ test("at most once: a failed job's settlement holds no place, however long it is
   expect(claims.placesToFill([], 2)).toEqual([]);
   expect(claims.queuedCount).toBe(2);
 });
+
+test("what ends while settlements are under way is not among them", () => {
+  const claims = withOneRunning(2);
+  const settling = claims.takePending(0);
+  claims.end(0, acked);
+  expect(settling).toEqual([]);
+  expect(claims.takePending(0)).toHaveLength(1);
+});

@@ -7,7 +7,7 @@ import { Duty } from "./duty.ts";
 /** How often workers that hold claims ahead are looked at. */
 const intervalMs = 4;
 /** A claim whose worker begins nothing for this long goes back: others have it within 25 ms. */
-const stuckMs = 10;
+const stuckMs = 14;
 /**
  * Claims that are asked for while the worker has free slots are late because the store is: they are left
  * alone for this long, since a worker that is far from its store would never get one.
@@ -45,7 +45,7 @@ interface Taken {
  * from the board, without the worker's help, which may spin. By their tokens, so that it does no harm whenever
  * its commands arrive.
  *
- *     wait until some worker holds claims ahead -> every 4 ms: has it begun a job? -> for 10 ms it has not:
+ *     wait until some worker holds claims ahead -> every 4 ms: has it begun a job? -> for 14 ms it has not:
  *     take its claims on the board -> requeue them in the store; those that the worker had only asked for,
  *     again until the worker comes back
  */
