@@ -77,7 +77,10 @@ export class ClaimBoard {
     Atomics.store(this.cells, this.cell(worker, perWorker.begun), 0);
     this.words.fill(0, worker * this.places, (worker + 1) * this.places);
     const text = new TextEncoder().encode(`${names.executor} ${names.tokenBase}`);
-    this.names.subarray(worker * nameBytes, (worker + 1) * nameBytes).fill(0).set(text.subarray(0, nameBytes));
+    this.names
+      .subarray(worker * nameBytes, (worker + 1) * nameBytes)
+      .fill(0)
+      .set(text.subarray(0, nameBytes));
   }
 
   /** Resolves when some worker is watched, or after `timeoutMs`. */
@@ -112,7 +115,14 @@ export class ClaimBoard {
       const kind = stateNames[word & 3];
       if (kind === undefined) continue;
       const call = epoch * callsPerEpoch + (word >>> 2);
-      found.push({ worker, place, word, state: kind, executor, token: `${callBase(tokenBase, call)}.${place}` });
+      found.push({
+        worker,
+        place,
+        word,
+        state: kind,
+        executor,
+        token: `${callBase(tokenBase, call)}.${place}`,
+      });
     }
     return found;
   }

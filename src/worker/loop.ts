@@ -418,7 +418,8 @@ export class WorkerLoop {
     this.generationCount += 1;
     if (reply.requeued > 0) logger.info(`put back ${reply.requeued} jobs that a lost reply had reserved`);
     if (reply.missing.length === 0) return;
-    for (const place of this.claims.forget(reply.missing)) this.with.board.claims.free(this.with.worker, place);
+    for (const place of this.claims.forget(reply.missing))
+      this.with.board.claims.free(this.with.worker, place);
   }
 
   private async recoverFrom(error: Error): Promise<void> {

@@ -283,7 +283,8 @@ describe("the compiled command", () => {
     const file = site.path(`unnamed-${folder}`);
     expect((await site.run([process.execPath, publisher, file], env)).status).toBe(0);
     const node = startNode({ executable: command, args: ["-r", module] }, env);
-    await until(() => existsSync(`${file}.followed`) && existsSync(file));
+    const hasText = (path: string) => existsSync(path) && readFileSync(path, "utf8") !== "";
+    await until(() => hasText(`${file}.followed`) && hasText(file));
     await node.started();
     expect(readFileSync(file, "utf8")).toBe("by path function");
     expect(readFileSync(`${file}.followed`, "utf8")).toBe("Followed");

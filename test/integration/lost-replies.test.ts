@@ -16,13 +16,14 @@ const isCall =
   ([verb, text]: Command): boolean =>
     (verb === "EVALSHA" && text === script.modern.sha) || (verb === "EVAL" && text === script.modern.text);
 
-/** Where `lua/cycle.lua` finds the number of settlements, and the first one's outcome. */
-const settlementCount = ([, , , , , , , , , , , , , count]: Command) => Number(count);
-const isSettling = (command: Command) => isCall(scripts.cycle)(command) && settlementCount(command) > 0;
-/** Behind the settlements stands the number of free slots. */
-const slotCount = (command: Command) => Number(command[14 + settlementCount(command) * 6]);
+/** Where `lua/cycle.lua` finds the acknowledgements, the other settlements, and behind them the free slots. */
+const acks = (command: Command) => Number(command[12]);
+const others = (command: Command) => Number(command[13]);
+const slots = (command: Command) => Number(command[14 + acks(command) * 2 + others(command) * 6]);
+const isSettling = (command: Command) =>
+  isCall(scripts.cycle)(command) && acks(command) + others(command) > 0;
 const isReserving = (command: Command) =>
-  isCall(scripts.cycle)(command) && settlementCount(command) === 0 && slotCount(command) > 0;
+  isCall(scripts.cycle)(command) && acks(command) + others(command) === 0 && slots(command) > 0;
 
 test("a settle whose reply is lost: the job ran once, is acked once, and the next one runs", async () => {
   await using site = await Site.open();
@@ -162,7 +163,7 @@ test("a cycle that the server executes long after its worker's end settles and r
   const node = await site.node({ url: proxy.url, modules: [leaving] });
   const late = proxy.holdBack(isSettling);
   await site.publish("Leaving");
-  expect(slotCount(await late.held)).toBe(1);
+  expect(slots(await late.held)).toBe(1);
   await node.until("a worker was replaced");
   await site.until("the job's second run", async () => {
     return (await Bun.file(`${site.folder.path}/left`).text()) === "xx" && (await isEmpty(site));

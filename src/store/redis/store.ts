@@ -205,7 +205,12 @@ export class RedisStore implements Store {
     const reply = await this.connection.script(
       scripts.revoke,
       [this.keys.node(node)],
-      [this.keys.prefix, executor, isCrash ? (running === undefined ? "all" : "some") : "none", ...(running ?? [])],
+      [
+        this.keys.prefix,
+        executor,
+        isCrash ? (running === undefined ? "all" : "some") : "none",
+        ...(running ?? []),
+      ],
     );
     const claims: StoredClaim[] = [];
     for (let i = 0; i + 1 < reply.length; i += 2) {

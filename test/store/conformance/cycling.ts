@@ -34,6 +34,18 @@ export function cycling({ it }: Suite): void {
     expect(await channel("default")).toHaveLength(2);
   });
 
+  it("a caller may choose what the tokens begin with", async ({ store }) => {
+    const worker = await aWorker(store);
+    await store.publish(jobs(2));
+    const { reserved } = await cycle(store, worker, { slots: [3, 0], tokenBase: "abc.7" });
+    expect(reserved.map(({ slot, token }) => [slot, token])).toEqual([
+      [3, "abc.7.3"],
+      [0, "abc.7.0"],
+    ]);
+    const settlements = reserved.map((each) => settle(each, { outcome: "ack" }));
+    expect((await cycle(store, worker, { settlements })).refused).toEqual([]);
+  });
+
   it("never gives the same token twice, whoever asks", async ({ store, another }) => {
     const stores = [store, await another(), await another()];
     const tokens: string[] = [];

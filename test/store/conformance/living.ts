@@ -159,6 +159,18 @@ export function living({ it }: Suite): void {
     expect(await crashes(given[1]!.id)).toBe(0);
   });
 
+  it("a crash is counted only for the slots that are said to have run", async ({ store, crashes }) => {
+    const worker = await aWorker(store);
+    const given = jobs(3);
+    await store.publish(given);
+    const { reserved } = await cycle(store, worker, { slots: 3 });
+    const claims = await store.revoke(worker.node, worker.executor, { isCrash: true, running: [1] });
+    expect(claims).toHaveLength(3);
+    const ran = reserved.find(({ slot }) => slot === 1)?.raw;
+    const counted = await Promise.all(given.map(({ id }) => crashes(id)));
+    expect(counted).toEqual(given.map(({ payload }) => (payload === ran ? 1 : 0)));
+  });
+
   it("leaving requeues what is left, uncounted, and removes the node", async ({
     store,
     channel,

@@ -149,6 +149,34 @@ export function recovering({ it }: Suite): void {
     expect(await crashes(given.id)).toBe(1);
   });
 
+  it("a claim counts no crash when its worker was last heard of with work before it in hand", async ({
+    store,
+    crashes,
+  }) => {
+    const dead = await aWorker(store);
+    const given = jobs(6);
+    await store.publish(given);
+    await cycle(store, dead, { slots: 1 });
+    await cycle(store, dead, { slots: [1], ahead: 2 });
+    await cycle(store, dead, { slots: [2, 3], ahead: 3 });
+    const judge = (await aWorker(store)).node;
+    const { recovered } = await store.recover({ identity: dead.node, judge, isProven: true });
+    expect(recovered.map((each) => each.crashes).toSorted()).toEqual([0, 0, 1, 1]);
+    const counted = await Promise.all(given.map(({ id }) => crashes(id)));
+    expect(counted).toEqual([1, 1, 0, 0, 0, 0]);
+  });
+
+  it("a claim counts its crash when a later call told that it may have begun", async ({ store, crashes }) => {
+    const dead = await aWorker(store);
+    const given = jobs(2);
+    await store.publish(given);
+    await cycle(store, dead, { slots: 2, ahead: 7 });
+    await cycle(store, dead, { slots: 0, ahead: 8 });
+    const judge = (await aWorker(store)).node;
+    await store.recover({ identity: dead.node, judge, isProven: true });
+    expect(await Promise.all(given.map(({ id }) => crashes(id)))).toEqual([1, 1]);
+  });
+
   it("a node that was recovered settles nothing and reserves nothing any more", async ({
     store,
     channel,
