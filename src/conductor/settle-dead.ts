@@ -19,8 +19,10 @@ export interface DeadWorker {
   readonly error: Error;
   /** The jobs that are known to have ended it; undefined when that is not known. */
   readonly culprits: readonly Culprit[] | undefined;
-  /** The slots whose jobs ran when it ended; in the others they were not begun, or had ended. */
+  /** The slots whose jobs ran at that moment. */
   readonly running: readonly number[];
+  /** The tokens of the claims that were not begun. */
+  readonly unbegun: readonly string[];
   /** The conductor ended the thread for its culprits: the other jobs are not even suspects. */
   readonly wasEnded: boolean;
 }
@@ -33,7 +35,8 @@ export interface DeadWorker {
  * - when the thread died and several jobs ran, each may have been the cause: tried again after the first
  *   backoff, a crash counted, no failure counted, never archived;
  * - when the conductor ended the thread for a culprit, the others go back to their channels uncounted;
- * - so do jobs that did not run: those reserved ahead, and those whose end was not settled yet.
+ * - so do jobs that are no suspects: those reserved ahead, and those that had ended while others ran. Where none ran,
+ *   those that had ended are the suspects: one may have left something behind that ended the thread.
  *
  * @returns how many were settled
  */
@@ -42,16 +45,20 @@ export async function settleDeadWorker(
   { store, settings, logger }: { store: Store; settings: Settings; logger: Logger },
 ): Promise<number> {
   const { node, executor } = dead.executor;
-  const { running, wasEnded } = dead;
-  const claims = await store.revoke(node, executor, { isCrash: !wasEnded, running });
+  const { running, unbegun, wasEnded } = dead;
+  const named = running.length > 0 ? { running } : { spared: unbegun };
+  const claims = await store.revoke(node, executor, { isCrash: !wasEnded, ...named });
+  const suspects = claims.filter(({ slot, token }) =>
+    running.length > 0 ? running.includes(slot) : !unbegun.includes(token),
+  );
   const settlements: Settlement[] = [];
   const nothing = { executor: dead.executor, settlements, slots: [], channels: [] };
   const nowMs = claims.length === 0 ? 0 : (await store.cycle(nothing)).nowMs; // failures go by the store's clock
   for (const claim of claims) {
-    const outcome = await settlementOf(claim, dead, { store, settings, nowMs });
+    const outcome = await settlementOf(claim, { ...dead, suspects }, { store, settings, nowMs });
     const { slot, token, jobId } = claim;
     settlements.push({ slot, token, jobId, ...outcome });
-    if (running.includes(slot))
+    if (suspects.includes(claim))
       logger.warn("a job's thread died", { job: jobId, outcome: outcome.outcome, error: dead.error });
   }
   if (settlements.length > 0) {
@@ -66,13 +73,13 @@ export async function settleDeadWorker(
 
 async function settlementOf(
   claim: StoredClaim,
-  dead: DeadWorker,
+  dead: DeadWorker & { readonly suspects: readonly StoredClaim[] },
   { store, settings, nowMs }: { store: Store; settings: Settings; nowMs: number },
 ): Promise<SettlementOutcome> {
-  if (!dead.running.includes(claim.slot)) return { outcome: "requeue" };
+  if (!dead.suspects.includes(claim)) return { outcome: "requeue" };
   const isCulprit =
     dead.culprits?.some(({ slot, id }) => slot === claim.slot && claim.jobId.startsWith(id)) ??
-    dead.running.length === 1;
+    dead.suspects.length === 1;
   if (!isCulprit && dead.wasEnded) return { outcome: "requeue" };
   const bytes = await store.claimedBytes(dead.executor, claim);
   if (bytes === undefined) return { outcome: "requeue" };

@@ -211,6 +211,7 @@ export class WorkerSeat {
     const { logger, worker, board } = this.options;
     const holding = board.jobs(worker).find(({ slot }) => slot === board.holdingSlot(worker));
     const running = board.jobs(worker).map(({ slot }) => slot);
+    const unbegun = board.claims.unbegun(worker).map(({ token }) => token);
     board.clearWorker(worker);
     this.sitter = undefined;
     const error = sitter.ending?.error ?? death(end);
@@ -222,7 +223,7 @@ export class WorkerSeat {
     if (!wasEnded)
       logger.error(`a worker's thread died: ${error.message}`, { worker, executor: executor.executor });
     const culprits = ending?.culprits ?? (wasEnded ? [] : holding && [holding]);
-    await this.settle({ executor, error, culprits, running, wasEnded });
+    await this.settle({ executor, error, culprits, running, unbegun, wasEnded });
     this.deaths = performance.now() - sitter.startedAt > longLifeMs ? 1 : this.deaths + 1;
     if (this.hasGone) await this.replace();
   }

@@ -277,6 +277,12 @@ export interface PromoteReply {
 
 export type NodeSignal = "TSTP" | "TERM" | "TTIN";
 
+export interface RevokeOptions {
+  readonly isCrash: boolean;
+  readonly running?: readonly number[];
+  readonly spared?: readonly string[];
+}
+
 export interface NodeStore {
   /** Stores the node with its first beat. Its identity must be new. */
   register(node: NodeRecord): Promise<void>;
@@ -285,13 +291,9 @@ export interface NodeStore {
   /**
    * Takes the generation away, so that nothing more is reserved, and tells what the worker holds. The
    * claims stay, to be settled by token. `isCrash` counts a crash for each job it holds, or only for those
-   * in the slots that were `running`.
+   * in the slots that were `running`, or for all but the claims with the tokens that are `spared`.
    */
-  revoke(
-    node: string,
-    executor: string,
-    options: { readonly isCrash: boolean; readonly running?: readonly number[] },
-  ): Promise<readonly StoredClaim[]>;
+  revoke(node: string, executor: string, options: RevokeOptions): Promise<readonly StoredClaim[]>;
   beat(
     identity: string,
     state: { readonly busy: number; readonly isQuiet: boolean; readonly isNewServer: boolean },

@@ -15,6 +15,7 @@ import type {
   Publication,
   RecoverReply,
   RecoverRequest,
+  RevokeOptions,
   RunningJob,
   Store,
   StoredClaim,
@@ -197,20 +198,11 @@ export class RedisStore implements Store {
     return isGranted === 1;
   }
 
-  async revoke(
-    node: string,
-    executor: string,
-    { isCrash, running }: { readonly isCrash: boolean; readonly running?: readonly number[] },
-  ): Promise<readonly StoredClaim[]> {
+  async revoke(node: string, executor: string, options: RevokeOptions): Promise<readonly StoredClaim[]> {
     const reply = await this.connection.script(
       scripts.revoke,
       [this.keys.node(node)],
-      [
-        this.keys.prefix,
-        executor,
-        isCrash ? (running === undefined ? "all" : "some") : "none",
-        ...(running ?? []),
-      ],
+      [this.keys.prefix, executor, ...crashArguments(options)],
     );
     const claims: StoredClaim[] = [];
     for (let i = 0; i + 1 < reply.length; i += 2) {
@@ -364,4 +356,10 @@ function storedClaim(field: string, json: string): StoredClaim | undefined {
 
 function globEscaped(text: string): string {
   return text.replace(/[*?[\]\\^]/g, "\\$&");
+}
+
+function crashArguments({ isCrash, running, spared }: RevokeOptions): (string | number)[] {
+  if (!isCrash) return ["none"];
+  if (running !== undefined) return ["only", ...running];
+  return ["but", ...(spared ?? [])];
 }

@@ -11,6 +11,7 @@ import type {
   Orphan,
   RecoverReply,
   RecoverRequest,
+  RevokeOptions,
   StoredClaim,
 } from "../store.ts";
 import type { Engine } from "./engine.ts";
@@ -60,13 +61,13 @@ export class Nodes {
   revoke(
     node: string,
     executor: string,
-    { isCrash, running }: { readonly isCrash: boolean; readonly running?: readonly number[] },
+    { isCrash, running, spared }: RevokeOptions,
   ): Promise<readonly StoredClaim[]> {
     return this.engine.write((statements, now) => {
       statements.deleteGeneration.run(node, executor);
       const claims = statements.claimsOfExecutor.all(node, executor);
       for (const claim of claims) {
-        if (!isCrash || running?.includes(claim.slot) === false) continue;
+        if (!isCrash || running?.includes(claim.slot) === false || spared?.includes(claim.token)) continue;
         this.countCrash(statements, claim, now);
         statements.noteCrash.run(node, executor, claim.slot);
       }

@@ -14,6 +14,7 @@ import type {
   Publication,
   RecoverReply,
   RecoverRequest,
+  RevokeOptions,
   RunningJob,
   Store,
   StoredClaim,
@@ -147,11 +148,7 @@ export class SqliteStore implements Store {
     return this.nodes.grant(executor);
   }
 
-  revoke(
-    node: string,
-    executor: string,
-    options: { readonly isCrash: boolean; readonly running?: readonly number[] },
-  ): Promise<readonly StoredClaim[]> {
+  revoke(node: string, executor: string, options: RevokeOptions): Promise<readonly StoredClaim[]> {
     return this.nodes.revoke(node, executor, options);
   }
 

@@ -171,6 +171,16 @@ export function living({ it }: Suite): void {
     expect(counted).toEqual(given.map(({ payload }) => (payload === ran ? 1 : 0)));
   });
 
+  it("a crash is counted for all claims but those that are spared", async ({ store, crashes }) => {
+    const worker = await aWorker(store);
+    const given = jobs(3);
+    await store.publish(given);
+    const { reserved } = await cycle(store, worker, { slots: 3 });
+    const spared = reserved.slice(0, 2).map(({ token }) => token);
+    await store.revoke(worker.node, worker.executor, { isCrash: true, spared });
+    expect(await Promise.all(given.map(({ id }) => crashes(id)))).toEqual([0, 0, 1]);
+  });
+
   it("leaving requeues what is left, uncounted, and removes the node", async ({
     store,
     channel,
