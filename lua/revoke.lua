@@ -19,6 +19,8 @@ local claims_kind = redis.call('TYPE', claims).ok
 if claims_kind ~= 'none' and claims_kind ~= 'hash' then
   return redis.error_reply('WRONGTYPE ' .. claims .. ' must be a hash, it is a ' .. claims_kind)
 end
+local named = {}
+for i = 5, #ARGV do named[ARGV[4] == 'only' and ARGV[3] .. '.' .. ARGV[i] or ARGV[i]] = true end
 redis.call('HDEL', generations, ARGV[3])
 
 local function count_crash(field, text)
@@ -30,9 +32,6 @@ local function count_crash(field, text)
   redis.pcall('EXPIRE', key, 604800)
   redis.call('HSET', claims, field, (string.gsub(text, '}%s*$', ',"crash_counted":true}')))
 end
-
-local named = {}
-for i = 5, #ARGV do named[ARGV[4] == 'only' and ARGV[3] .. '.' .. ARGV[i] or ARGV[i]] = true end
 
 local fields = {}
 for slot = 0, MAX_SLOTS - 1 do fields[#fields + 1] = ARGV[3] .. '.' .. slot end
