@@ -20,6 +20,8 @@ export interface ModelClaim {
   readonly worker: ModelWorker;
   readonly slot: number;
   readonly token: string;
+  /** The number of the call that made it, where that was made with work in hand. */
+  readonly ahead: number | undefined;
   isCrashCounted: boolean;
 }
 
@@ -39,6 +41,8 @@ export interface ModelWorker {
   generation: string | undefined;
   /** The last one it had. */
   lastGeneration: string;
+  /** Of the last call with work in hand that the store took; 0 before the first. */
+  lastAhead: number;
   /** By slot. */
   readonly claims: Map<number, ModelClaim>;
 }
@@ -98,10 +102,9 @@ export class Model {
     );
   }
 
-  claim(worker: ModelWorker, { slot, token, id }: { slot: number; token: string; id: string }): void {
-    const job = this.job(id);
-    job.state = "claimed";
-    worker.claims.set(slot, { job, worker, slot, token, isCrashCounted: false });
+  claim(worker: ModelWorker, made: Pick<ModelClaim, "job" | "slot" | "token" | "ahead">): void {
+    made.job.state = "claimed";
+    worker.claims.set(made.slot, { ...made, worker, isCrashCounted: false });
   }
 
   /** A claim is over; what becomes of its job is the caller's to say. */
@@ -156,7 +159,8 @@ export class Model {
     for (const worker of node.workers) {
       worker.generation = undefined;
       for (const claim of [...worker.claims.values()]) {
-        if (isCrash) this.countCrash(claim);
+        const mayHaveBegun = claim.ahead === undefined || claim.ahead < worker.lastAhead;
+        if (isCrash && mayHaveBegun) this.countCrash(claim);
         this.putBack(claim);
       }
     }

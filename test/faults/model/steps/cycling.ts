@@ -55,11 +55,13 @@ const cycle = fc
     stale: fc.array(fc.record({ claim: fc.nat(), ending, isOfOther: fc.boolean() }), { maxLength: 2 }),
     slots: wantedSlots,
     channels: shares,
+    isAhead: fc.boolean(),
+    hasTokenBase: fc.boolean(),
   })
   .map(
-    ({ worker: index, ends, stale, slots, channels }) =>
+    ({ worker: index, ends, stale, slots, channels, isAhead, hasTokenBase }) =>
       new Step({
-        name: `cycle(worker ${index}, ends ${ends.map(({ claim, ending: { outcome }, isTwice }) => `${claim}: ${outcome}${isTwice ? " twice" : ""}`).join(" ")}, ${stale.length} stale, slots ${slots.join(" ")} from ${channels.map(({ channel }) => channel).join(" ")})`,
+        name: `cycle(worker ${index}, ends ${ends.map(({ claim, ending: { outcome }, isTwice }) => `${claim}: ${outcome}${isTwice ? " twice" : ""}`).join(" ")}, ${stale.length} stale, slots ${slots.join(" ")} from ${channels.map(({ channel }) => channel).join(" ")}${isAhead ? ", ahead" : ""}${hasTokenBase ? ", own tokens" : ""})`,
         canBeTaken: ({ nodes }) => nodes.length > 0,
         take: async (model, real) => {
           const worker = pickWorker(model, index)!;
@@ -85,11 +87,16 @@ const cycle = fc
             settlements.push(settlement);
             refused.push(settlement);
           }
-          const reply = await cycleOf(real, worker, { settlements, slots, channels });
+          const marks = {
+            ...(isAhead ? { ahead: worker.lastAhead + 1 } : {}),
+            ...(hasTokenBase ? { tokenBase: `own${model.nextName("base")}` } : {}),
+          };
+          const reply = await cycleOf(real, worker, { settlements, slots, channels, ...marks });
           const name = ({ slot, token, outcome }: Settlement) => `${outcome} of ${token} in slot ${slot}`;
           sameAll("refused", refused.map(name), reply.refused.map(name));
           for (const { claim, settlement } of wanted) model.settle(claim, settlement);
-          takeReservations(model, worker, { reply, slots, channels });
+          if (reply.isCurrent && isAhead) worker.lastAhead += 1;
+          takeReservations(model, worker, { reply, slots, channels, ...marks });
         },
       }),
   );
@@ -179,6 +186,8 @@ interface Asked {
   readonly slots: readonly number[];
   readonly channels: readonly { readonly channel: string; readonly quota: number }[];
   readonly isAtMostOnce?: boolean;
+  readonly ahead?: number;
+  readonly tokenBase?: string;
 }
 
 export async function cycleOf(real: Real, worker: ModelWorker, asked: Asked): Promise<CycleReply> {
@@ -190,30 +199,28 @@ export async function cycleOf(real: Real, worker: ModelWorker, asked: Asked): Pr
   return reply;
 }
 
-interface Given extends Pick<Asked, "slots" | "channels"> {
+interface Given extends Omit<Asked, "settlements" | "isAtMostOnce"> {
   readonly reply: CycleReply;
   /** Others may have taken what was there. */
   readonly hasRivals?: boolean;
 }
 
 /** Checks that what was reserved could be, and gives the claims to the worker. */
-function takeReservations(
-  model: Model,
-  worker: ModelWorker,
-  { reply, slots, channels, hasRivals }: Given,
-): void {
+function takeReservations(model: Model, worker: ModelWorker, given: Given): void {
+  const { reply, slots, channels, hasRivals, ahead, tokenBase } = given;
   const names = channels.map(({ channel }) => channel);
   const free = slots.filter((slot) => !worker.claims.has(slot));
   const isAsking = slots.length > 0 && worker.generation !== undefined;
   same("has strays", isAsking && free.length < slots.length, reply.hasStrays);
-  const given = givenJobs(model, names, reply);
+  const jobs = givenJobs(model, names, reply);
   if (hasRivals !== true)
-    checkAmount(model, worker, { given: given.length, free: free.length, channels: names });
-  for (const { slot, token, raw } of reply.reserved) {
+    checkAmount(model, worker, { given: jobs.length, free: free.length, channels: names });
+  for (const [i, { slot, token }] of reply.reserved.entries()) {
     holds(free.includes(slot) && !worker.claims.has(slot), `slot ${slot} was not free`);
     const isNew = ![...model.claims, ...model.ended].some((claim) => claim.token === token);
     holds(token !== "" && isNew, `the token ${token} is not new`);
-    model.claim(worker, { slot, token, id: idOf(raw) });
+    if (tokenBase !== undefined) same("token", `${tokenBase}.${slot}`, token);
+    model.claim(worker, { job: jobs[i]!, slot, token, ahead });
   }
 }
 

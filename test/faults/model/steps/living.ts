@@ -15,6 +15,7 @@ import { cycleOf, settlementOf } from "./cycling.ts";
 import { holds, same, sameAll } from "./expecting.ts";
 
 const mostNodes = 6;
+const slots = [...Array(slotsOfWorker).keys()];
 const calm = { busy: 0, isQuiet: false, isNewServer: false };
 
 const startNode = fc.constant(null).map(
@@ -33,7 +34,14 @@ export async function addNode(model: Model, real: Real): Promise<void> {
   await real.startNode(node);
   for (const name of ["w0-1", "w1-1"]) {
     const generation = model.nextName("generation");
-    const worker: ModelWorker = { node, name, generation, lastGeneration: generation, claims: new Map() };
+    const worker: ModelWorker = {
+      node,
+      name,
+      generation,
+      lastGeneration: generation,
+      lastAhead: 0,
+      claims: new Map(),
+    };
     workers.push(worker);
     same("is granted", true, await real.storeOf(node).grant(executorOf(worker)));
   }
@@ -57,15 +65,30 @@ const grant = fc.nat().map(
     }),
 );
 
-const revoke = fc.record({ worker: fc.nat(), isCrash: fc.boolean() }).map(
-  ({ worker: index, isCrash }) =>
+/** Whose crash is counted: of every claim, of those in the slots that ran, or of all but those that are spared. */
+const crashes = fc.oneof(
+  fc.constant({ isCrash: false }),
+  fc.constant({ isCrash: true }),
+  fc.record({ isCrash: fc.constant(true), running: fc.subarray(slots) }),
+  fc.record({ isCrash: fc.constant(true), sparedSlots: fc.subarray(slots) }),
+);
+
+const revoke = fc.record({ worker: fc.nat(), crash: crashes }).map(
+  ({ worker: index, crash }) =>
     new Step({
-      name: `revoke(worker ${index}${isCrash ? ", as crashed" : ""})`,
+      name: `revoke(worker ${index}, ${JSON.stringify(crash)})`,
       canBeTaken: ({ nodes }) => nodes.length > 0,
       take: async (model, real) => {
         const worker = pick(model.workers, index)!;
         const { node, name, claims } = worker;
-        const told = await real.storeOf(node).revoke(node.identity, name, { isCrash });
+        const counted = [...claims.values()].filter(({ slot }) => {
+          if ("running" in crash) return crash.running.includes(slot);
+          return crash.isCrash && !("sparedSlots" in crash && crash.sparedSlots.includes(slot));
+        });
+        const others = [...claims.values()].filter((claim) => !counted.includes(claim));
+        const options =
+          "sparedSlots" in crash ? { ...crash, spared: others.map(({ token }) => token) } : crash;
+        const told = await real.storeOf(node).revoke(node.identity, name, options);
         const tell = (id: string, slot: number, token: string) => `${id} ${slot} ${token}`;
         sameAll(
           "held",
@@ -73,7 +96,7 @@ const revoke = fc.record({ worker: fc.nat(), isCrash: fc.boolean() }).map(
           told.map(({ jobId, slot, token }) => tell(jobId, slot, token)),
         );
         worker.generation = undefined;
-        if (isCrash) for (const claim of claims.values()) model.countCrash(claim);
+        for (const claim of counted) model.countCrash(claim);
       },
     }),
 );

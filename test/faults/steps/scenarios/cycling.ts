@@ -84,6 +84,25 @@ export const cycling: readonly Scenario[] = [
     },
   },
   {
+    name: "reserves ahead under tokens of its own, gives one back and settles another",
+    before: three,
+    run: async (actor) => {
+      await actor.join();
+      await actor.hold("a");
+      await actor.watch();
+      const { store } = actor.main;
+      const request = { executor: actor.worker, settlements: [], channels };
+      const { reserved } = await actor.will({ b: "claimed", c: "claimed" }, () =>
+        store.cycle({ ...request, slots: [1, 2], ahead: 1, tokenBase: "own.1" }),
+      );
+      const [back, done] = reserved;
+      const ends = [settlement(back!, { outcome: "requeue" }), settlement(done!, { outcome: "ack" })];
+      await actor.will({ b: "ready", c: "gone", "#processed": "1" }, () =>
+        store.cycle({ ...request, settlements: ends, slots: [], ahead: 2 }),
+      );
+    },
+  },
+  {
     name: "reserves at most once and archives one of those that failed",
     before: three,
     run: async (actor) => {
