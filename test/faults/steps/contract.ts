@@ -21,13 +21,20 @@ export class Contract {
     }
   }
 
+  /** Interfaces with methods that no other interface extends. */
+  get wholes(): string[] {
+    const extended = [...this.interfaces.keys()].flatMap((name) => this.parentsOf(name));
+    const names = [...this.interfaces.keys()].filter((name) => this.methodsOf(name).length > 0);
+    return names.filter((name) => !extended.includes(name)).toSorted();
+  }
+
   /** The methods of an interface, those that it extends included. */
   methodsOf(name: string): string[] {
     const declaration = this.interfaces.get(name);
     if (declaration === undefined) throw new Error(`no interface ${name} is declared`);
-    const inherited = (declaration.heritageClauses ?? [])
-      .flatMap(({ types }) => types)
-      .flatMap(({ expression }) => this.methodsOf(expression.getText()));
+    const inherited = this.parentsOf(name)
+      .filter((parent) => this.interfaces.has(parent))
+      .flatMap((parent) => this.methodsOf(parent));
     const own = declaration.members.filter(ts.isMethodSignature).map((member) => member.name.getText());
     return [...inherited, ...own].toSorted();
   }
@@ -43,5 +50,10 @@ export class Contract {
       .filter((member) => member.name.getText() === field)
       .map((member) => JSON.parse(member.type?.getText() ?? '""') as string)
       .toSorted();
+  }
+
+  private parentsOf(name: string): string[] {
+    const clauses = this.interfaces.get(name)?.heritageClauses ?? [];
+    return clauses.flatMap(({ types }) => types).map(({ expression }) => expression.getText());
   }
 }
