@@ -1,4 +1,4 @@
-/** Random steps against a store and its model, for as long as is asked for; see README.md in the folder above. */
+/** Random steps against a store and its model, for as long as is asked for; see README.md here. */
 import { Command, Option } from "commander";
 import { ensureRedisServer } from "../../support/redis-command.ts";
 import type { EngineName } from "../steps/scene.ts";

@@ -1,4 +1,4 @@
-/** Lets processes die at the steps of every scenario; see README.md in the folder above. */
+/** Lets processes die at the steps of every scenario; see README.md here. */
 import { Command, Option } from "commander";
 import { ensureRedisServer } from "../../support/redis-command.ts";
 import { runSteps } from "./campaign.ts";
