@@ -435,7 +435,7 @@ if is_current and free_count > 0 and channel_count > 0 then
       local id_end = sub(payload, 1, 7) == '{"id":"' and find(payload, '"', 8, true)
       local is_plain = id_end and sub(payload, id_end, id_end + length) == expected
       local id = is_plain and sub(payload, 8, id_end - 1)
-      if not is_plain or id == '' or find(id, '[\\%c]') or used > 0 and taken_bytes + #payload > MAX_BYTES then
+      if not is_plain or id == '' or find(id, '\\', 1, true) or used > 0 and taken_bytes + #payload > MAX_BYTES then
         call('LMOVE', list, key, 'RIGHT', 'RIGHT')
         break
       end

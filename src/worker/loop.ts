@@ -186,9 +186,10 @@ export class WorkerLoop {
     this.noteSuccess();
     this.with.clock.observe(reply.nowMs);
     this.settle(settling, reply);
-    this.observe(reply);
+    const isFull = places.length > 0 && reply.reserved.length === places.length;
+    this.observe(reply, isFull);
     board.countTurn(reply.reserved.length);
-    if (places.length > 0 && reply.reserved.length === places.length) {
+    if (isFull) {
       board.wakeOne();
       this.lookAhead.grow();
     }
@@ -270,7 +271,7 @@ export class WorkerLoop {
     this.with.emitter.emit({ name: "job.acknowledged", job, attempt });
   }
 
-  private observe(reply: CycleReply): void {
+  private observe(reply: CycleReply, isFull: boolean): void {
     const { logger } = this.with;
     if (!reply.isCurrent && this.isReserving) {
       this.isReserving = false;
@@ -290,7 +291,7 @@ export class WorkerLoop {
     }
     const cpuUs = threadCpuUs();
     const cpuMs = (cpuUs - this.cpuSeenUs) / 1000;
-    this.budget.observe({ reserved: reply.reserved.length, ended: this.endedSinceCycle, cpuMs });
+    this.budget.observe({ isFull, ended: this.endedSinceCycle, cpuMs });
     this.cpuSeenUs = cpuUs;
     this.endedSinceCycle = 0;
   }

@@ -2,6 +2,8 @@
 const budgetMs = 10;
 /** How much the newest measure counts. */
 const newest = 0.3;
+/** No worker has more. */
+const mostSlots = 1000;
 
 /**
  * How many jobs a worker with several slots may reserve at once. A worker that took all its slots can hold
@@ -25,15 +27,18 @@ export class ReserveBudget {
     return this.cpuPerJobMs === 0 ? Number.POSITIVE_INFINITY : Math.floor(cpuMs / this.cpuPerJobMs);
   }
 
-  /** After a cycle: what it reserved, what ended since the one before, the CPU the thread used meanwhile. */
-  observe({ reserved, ended, cpuMs }: { reserved: number; ended: number; cpuMs: number }): void {
+  /**
+   * After a cycle: whether it got all it asked for, what ended since the one before, the CPU the thread used
+   * meanwhile.
+   */
+  observe({ isFull, ended, cpuMs }: { isFull: boolean; ended: number; cpuMs: number }): void {
     this.unsettledCpuMs += cpuMs;
     if (ended > 0) {
       const perJob = this.unsettledCpuMs / ended;
       this.cpuPerJobMs = this.cpuPerJobMs === 0 ? perJob : this.cpuPerJobMs * (1 - newest) + perJob * newest;
       this.unsettledCpuMs = 0;
     }
-    if (reserved >= this.allowed) this.allowed *= 2;
+    if (isFull && this.allowed < mostSlots) this.allowed *= 2;
   }
 
   /** The worker waited for work: the next burst may be of another kind. */
