@@ -17,6 +17,8 @@ export const metrics = {
   queueP50Ms: style("queue p50", "ms", 2, "less"),
   queueP95Ms: style("queue p95", "ms", 2, "less"),
   queueP99Ms: style("queue p99", "ms", 2, "less"),
+  delayP50Ms: style("publish to end p50", "ms", 0, "less"),
+  delayP99Ms: style("publish to end p99", "ms", 0, "less"),
   execP50Ms: style("exec p50", "ms", 3, "less"),
   cpuSecondsPer1000: style("CPU s per 1,000", "s", 4, "less"),
   redisCpuSecondsPer1000: style("Redis CPU s per 1,000", "s", 4, "less"),

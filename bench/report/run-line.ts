@@ -6,7 +6,14 @@ import { valueText } from "./numbers.ts";
 const printed: ReadonlySet<Metric> = new Set<Metric>([
   ...(["jobsPerSecond", "publishedPerSecond", "queueP50Ms", "queueP99Ms", "cpuSecondsPer1000"] as const),
   ...(["redisCpuSecondsPer1000", "rssPeakMiB", "firstJobMs", "idlePercent", "idleRedisPercent"] as const),
-  ...(["rssGrowthMiB", "latenessP50Ms", "latenessP99Ms", "backlogPercent"] as const),
+  ...([
+    "rssGrowthMiB",
+    "latenessP50Ms",
+    "latenessP99Ms",
+    "backlogPercent",
+    "delayP50Ms",
+    "delayP99Ms",
+  ] as const),
 ]);
 
 /** A run in one line. */

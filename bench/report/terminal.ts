@@ -7,7 +7,15 @@ import { table } from "./table.ts";
 const shown: readonly Metric[] = [
   ...(["jobsPerSecond", "publishedPerSecond", "queueP50Ms", "queueP99Ms", "cpuSecondsPer1000"] as const),
   ...(["redisCpuSecondsPer1000", "rssPeakMiB", "rssFinishMiB", "firstJobMs", "idlePercent"] as const),
-  ...(["idleRedisPercent", "rssGrowthMiB", "latenessP50Ms", "latenessP99Ms", "backlogPercent"] as const),
+  ...([
+    "idleRedisPercent",
+    "rssGrowthMiB",
+    "latenessP50Ms",
+    "latenessP99Ms",
+    "backlogPercent",
+    "delayP50Ms",
+    "delayP99Ms",
+  ] as const),
 ];
 
 /** The medians of all parts. */

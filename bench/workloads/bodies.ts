@@ -41,6 +41,8 @@ export function openBody(environment: Record<string, string | undefined> = proce
         appendFileSync(required(environment, "BENCH_FILE"), `${index}\n`);
         return undefined;
       };
+    case "order":
+      return postOrder(JSON.parse(required(environment, "BENCH_MERCHANTS")) as string[]);
     default:
       throw new Error(`BENCH_WORKLOAD: expected a workload of workload.ts, got "${String(workload)}"`);
   }
@@ -60,10 +62,15 @@ function fib(n: number): number {
   return n < 2 ? n : fib(n - 1) + fib(n - 2);
 }
 
-async function read(url: string): Promise<void> {
-  const response = await fetch(url);
+async function read(url: string, request?: RequestInit): Promise<void> {
+  const response = await fetch(url, request);
   if (!response.ok) throw new Error(`the server answered ${response.status}`);
   await response.text();
+}
+
+function postOrder(merchants: readonly string[]): Body {
+  return (order) =>
+    read(merchants[order % merchants.length]!, { method: "POST", body: JSON.stringify({ order }) });
 }
 
 function sleepInPostgres(url: string, connections: number): Body {

@@ -9,6 +9,7 @@ export const workloads = {
   http: "a GET of BENCH_HTTP_URL, which answers after 200 ms; the body is read",
   postgres: "SELECT pg_sleep(0.1) at BENCH_POSTGRES_URL, from a pool of BENCH_SLOTS connections",
   file: "appends its index as a line to BENCH_FILE: open, write, close",
+  order: "a POST to one of the URLs of BENCH_MERCHANTS (JSON), taken in turns by the index; the body is read",
 } as const;
 
 export type Workload = keyof typeof workloads;
@@ -18,6 +19,7 @@ export interface Surroundings {
   readonly httpUrl?: string;
   readonly postgresUrl?: string;
   readonly file?: string;
+  readonly merchantUrls?: readonly string[];
 }
 
 export function workloadEnvironment(workload: Workload, around: Surroundings): Record<string, string> {
@@ -26,5 +28,6 @@ export function workloadEnvironment(workload: Workload, around: Surroundings): R
     ...(around.httpUrl === undefined ? {} : { BENCH_HTTP_URL: around.httpUrl }),
     ...(around.postgresUrl === undefined ? {} : { BENCH_POSTGRES_URL: around.postgresUrl }),
     ...(around.file === undefined ? {} : { BENCH_FILE: around.file }),
+    ...(around.merchantUrls === undefined ? {} : { BENCH_MERCHANTS: JSON.stringify(around.merchantUrls) }),
   };
 }

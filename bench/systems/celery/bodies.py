@@ -1,9 +1,10 @@
 """What a job does, by the names in workloads/workload.ts."""
 
+import json
 import os
 import time
 
-from pools import http_get, postgres_sleep
+from pools import http_get, http_request, postgres_sleep
 
 CPU_ITERATIONS = 100_000
 # About 7 ms in Python: the plain loop takes that already.
@@ -34,6 +35,11 @@ def append(index):
         file.write(f"{index}\n")
 
 
+def post_order(index):
+    merchants = json.loads(os.environ["BENCH_MERCHANTS"])
+    http_request("POST", merchants[index % len(merchants)], json.dumps({"order": index}))
+
+
 BODIES = {
     "noop": lambda _index: None,
     "cpu": compute,
@@ -44,4 +50,5 @@ BODIES = {
     "http": lambda _index: http_get(os.environ["BENCH_HTTP_URL"]),
     "postgres": lambda _index: postgres_sleep(os.environ["BENCH_POSTGRES_URL"]),
     "file": append,
+    "order": post_order,
 }

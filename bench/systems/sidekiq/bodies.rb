@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "json"
 require "net/http"
 
 # What a job does, by the names in workloads/workload.ts.
@@ -24,7 +25,8 @@ module Bodies
       "fib" => ->(_index) { fibonacci(25) },
       "http" => ->(_index) { get(URI(ENV.fetch("BENCH_HTTP_URL"))) },
       "postgres" => ->(_index) { sleep_in_postgres(ENV.fetch("BENCH_POSTGRES_URL")) },
-      "file" => ->(index) { File.open(ENV.fetch("BENCH_FILE"), "a") { |file| file.write("#{index}\n") } }
+      "file" => ->(index) { File.open(ENV.fetch("BENCH_FILE"), "a") { |file| file.write("#{index}\n") } },
+      "order" => ->(index) { post_order(index, JSON.parse(ENV.fetch("BENCH_MERCHANTS"))) }
     }
   end
 
@@ -42,11 +44,21 @@ module Bodies
   end
 
   def get(url)
-    connection = HTTP.pop || Net::HTTP.start(url.host, url.port)
-    answer = connection.get(url.request_uri)
+    request(url) { |connection| connection.get(url.request_uri) }
+  end
+
+  def post_order(index, merchants)
+    url = URI(merchants[index % merchants.size])
+    request(url) { |connection| connection.post(url.request_uri, JSON.generate(order: index)) }
+  end
+
+  def request(url)
+    free = (HTTP[url.port] ||= [])
+    connection = free.pop || Net::HTTP.start(url.host, url.port)
+    answer = yield connection
     raise "expected the status 200 of #{url}, got #{answer.code}" unless answer.code == "200"
 
-    HTTP.push(connection)
+    free.push(connection)
   end
 
   def sleep_in_postgres(url)
@@ -61,6 +73,6 @@ module Bodies
   end
 
   # Connections that are kept between jobs: a job takes a free one, or opens one, and puts it back.
-  HTTP = []
+  HTTP = {}
   POSTGRES = []
 end
