@@ -17,7 +17,7 @@ export const channels: Dimension = {
     { of: "lastRedisUs", atMost: 2.5 },
     { of: "idleRequests", atMost: 4 },
   ],
-  sizes: ({ isFull, isQuick }) => (isFull ? [1, 2, 4, 8, 16, 32, 64] : isQuick ? [1, 64] : [1, 8, 64]),
+  sizes: ({ isFull }) => (isFull ? [1, 2, 4, 8, 16, 32, 64] : [1, 8, 64]),
   measure: (rig, size, knobs) => measured(rig, size, knobs),
 };
 

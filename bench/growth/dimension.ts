@@ -39,8 +39,6 @@ export interface Claim {
 
 export interface Knobs {
   readonly isFull: boolean;
-  /** As one part of the short benchmark: the smallest and the largest size only. */
-  readonly isQuick: boolean;
   /** Factor on all numbers of jobs. */
   readonly scale: number;
 }

@@ -15,7 +15,7 @@ export const due: Dimension = {
     { of: "redisUs", atMost: 1.5 },
     { of: "workerUs", atMost: 1.5 },
   ],
-  sizes: ({ isFull, isQuick }) => [1000, ...(isQuick ? [] : [10_000]), ...(isFull ? [100_000] : [30_000])],
+  sizes: ({ isFull }) => [1000, 10_000, isFull ? 100_000 : 30_000],
   measure: (rig, size) => measured(rig, size),
 };
 

@@ -3,12 +3,12 @@ import type { RedisWork } from "./meter.ts";
 import type { GrowthSite } from "./rig.ts";
 
 /** Beats come every 3 s, other duties more rarely: what is measured is several of them. */
-const seconds = { full: 30, short: 9, quick: 6 } as const;
+const seconds = { full: 30, short: 9 } as const;
 const settleMs = 1500;
 
 /** Lets a site's nodes do nothing for a while, and tells what each of them and Redis took. */
 export async function idling(site: GrowthSite, knobs: Knobs): Promise<{ values: Values; redis: RedisWork }> {
-  const span = knobs.isFull ? seconds.full : knobs.isQuick ? seconds.quick : seconds.short;
+  const span = knobs.isFull ? seconds.full : seconds.short;
   const nodes = site.nodes.length;
   await Bun.sleep(settleMs);
   const cpuBefore = site.cpuUs();

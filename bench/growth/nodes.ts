@@ -15,7 +15,7 @@ export const nodes: Dimension = {
     { of: "idleRedisPercentEach", atMost: 1.5 },
     { of: "redisUs", atMost: 1.3 },
   ],
-  sizes: ({ isFull, isQuick }) => (isFull ? [1, 2, 5, 10, 20, 50] : isQuick ? [1, 20] : [1, 50]),
+  sizes: ({ isFull }) => (isFull ? [1, 2, 5, 10, 20, 50] : [1, 50]),
   measure: (rig, size, knobs) => measured(rig, size, knobs),
 };
 

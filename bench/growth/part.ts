@@ -19,7 +19,12 @@ export const growth: Part = {
   summary:
     "how the cost of a job grows with jobs, workers, slots, nodes, channels and bytes; the longest calls of Redis",
   async run(bench) {
-    const knobs = { isFull: bench.options.isFull, isQuick: bench.isQuick, scale: bench.options.scale };
+    if (bench.isQuick) {
+      return bench.note(
+        "growth: not in a short run of all parts; four minutes by itself: npm run bench -- growth",
+      );
+    }
+    const knobs = { isFull: bench.options.isFull, scale: bench.options.scale };
     bench.expect(dimensions.reduce((sum, each) => sum + each.sizes(knobs).length, 0));
     const date = new Date().toISOString();
     const rig = await Rig.open();
@@ -27,7 +32,7 @@ export const growth: Part = {
       const yardstickMs = await yardstick(rig);
       const measured: Measured[] = [];
       for (const dimension of dimensions) measured.push(await measuredIn(bench, rig, dimension, knobs));
-      const measuredBounds = bench.isQuick ? [] : await bounds();
+      const measuredBounds = await bounds();
       tell(bench, measured, measuredBounds);
       if (!bench.options.isSaved) return;
       const saved = await saveGrowth({

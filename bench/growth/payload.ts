@@ -17,7 +17,7 @@ export const payload: Dimension = {
     { of: "redisUsPerKiB", atMost: 1.5, from: 10_240 },
     { of: "workerUsPerKiB", atMost: 1.5, from: 10_240 },
   ],
-  sizes: ({ isQuick }) => [...(isQuick ? [] : [350]), 1024, 10_240, ...(isQuick ? [] : [102_400]), 1_048_000],
+  sizes: () => [350, 1024, 10_240, 102_400, 1_048_000],
   async measure(rig, size, knobs): Promise<Point> {
     const bySize = (mostBytes * (knobs.isFull ? 1 : 0.3)) / size;
     const jobs = Math.round(Math.min(jobsOf(50_000, knobs, 0.3), bySize));

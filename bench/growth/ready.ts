@@ -13,12 +13,7 @@ export const ready: Dimension = {
     { of: "redisUs", atMost: 1.5 },
     { of: "workerUs", atMost: 1.5 },
   ],
-  sizes: ({ isFull, isQuick }) => [
-    1000,
-    ...(isQuick ? [] : [10_000]),
-    100_000,
-    ...(isFull ? [1_000_000] : []),
-  ],
+  sizes: ({ isFull }) => [1000, 10_000, 100_000, ...(isFull ? [1_000_000] : [])],
   measure(rig, size, knobs) {
     // A small backlog is over before it can be measured: it is run several times.
     const rounds = Math.min(30, Math.ceil(jobsOf(100_000, knobs) / size));

@@ -11,8 +11,7 @@ export const slots: Dimension = {
     { of: "redisUs", atMost: 1 },
     { of: "workerUs", atMost: 1 },
   ],
-  sizes: ({ isFull, isQuick }) =>
-    isFull ? [1, 2, 5, 10, 20, 50, 100, 200] : isQuick ? [1, 200] : [1, 5, 20, 200],
+  sizes: ({ isFull }) => (isFull ? [1, 2, 5, 10, 20, 50, 100, 200] : [1, 5, 20, 200]),
   measure(rig, size, knobs) {
     const jobs = jobsOf(size === 1 ? 50_000 : 100_000, knobs);
     return working(rig, { size, node: { workers: 1, slots: size }, warmUp: jobs, jobs });

@@ -1,7 +1,7 @@
 import { markdownTable } from "../report/table.ts";
 import type { Bound } from "./bounds.ts";
 import { type Column, columns, type Measured, type Point } from "./dimension.ts";
-import { longestMs, verdictOf, verdictOfBounds } from "./verdict.ts";
+import { growthOf, longestMs, verdictOf, verdictOfBounds } from "./verdict.ts";
 
 const columnNames = Object.keys(columns) as Column[];
 
@@ -48,7 +48,31 @@ export function chapterOf(all: readonly Measured[], measuredBounds: readonly Bou
       listOf(verdictOf(measured)),
     ].join("\n\n");
   });
-  return [...sections, boundsSection(measuredBounds)].join("\n\n");
+  return [markdownTable(summaryRows(all)), ...sections, boundsSection(measuredBounds)].join("\n\n");
+}
+
+/** What each dimension came to, in a line for each claim. */
+function summaryRows(all: readonly Measured[]): string[][] {
+  const rows = all.flatMap((measured) => {
+    const { name, unit, claims } = measured.dimension;
+    const [least, most] = [measured.points[0], measured.points.at(-1)];
+    const longest = measured.points.map(longestOf).sort((a, b) => b - a)[0] ?? 0;
+    return claims.map((claim) => {
+      const { factor, holds } = growthOf(measured, claim);
+      const from = (claim.from ?? least?.size ?? 0).toLocaleString("en");
+      return [
+        ...[name, `${from} to ${most?.size.toLocaleString("en") ?? ""} ${unit}`, columns[claim.of].title],
+        ...[`${factor.toFixed(2)} times`, `at most ${claim.atMost}`, holds ? "holds" : "does not hold"],
+        longest === 0 ? "under 0.25" : longest.toFixed(1),
+      ];
+    });
+  });
+  return [["what", "sizes", "figure", "grew", "stated", "", "longest call ms"], ...rows];
+}
+
+/** In milliseconds; 0 when none took 0.25. */
+function longestOf({ seen: { longCalls } }: Point): number {
+  return longCalls.find(({ name }) => name.endsWith(".lua"))?.ms ?? 0;
 }
 
 function boundsSection(all: readonly Bound[]): string {

@@ -15,7 +15,7 @@ export const workers: Dimension = {
     { of: "redisUs", atMost: 1.3 },
     { of: "workerUs", atMost: 4 },
   ],
-  sizes: ({ isFull, isQuick }) => (isFull ? [1, 2, 4, 8, 16, 32, 64] : isQuick ? [1, 64] : [1, 4, 16, 64]),
+  sizes: ({ isFull }) => (isFull ? [1, 2, 4, 8, 16, 32, 64] : [1, 4, 16, 64]),
   measure(rig, size, knobs) {
     const jobs = jobsOf(50_000, knobs);
     const warmUp = Math.max(jobs, size * warmUpEach);

@@ -1,3 +1,5 @@
+import { growth } from "../growth/part.ts";
+import { merchants } from "../scenarios/merchants/part.ts";
 import { cpu } from "./cpu.ts";
 import { embedded } from "./embedded.ts";
 import { file } from "./file.ts";
@@ -21,4 +23,5 @@ import { throughput } from "./throughput.ts";
 export const parts: readonly Part[] = [
   ...[throughput, sizes, grid, cpu, io, http, postgres, file, stress],
   ...[publish, latency, lateness, memory, start, idle, embedded, stability],
+  ...[merchants, growth],
 ];

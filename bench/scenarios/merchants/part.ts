@@ -54,7 +54,7 @@ const streamHealthy: Phase = {
   run: stream,
 };
 const streamDegraded: Phase = {
-  ...{ workload: `${streamPerSecond} orders/s, 1 of 50 degraded`, degraded: 1, leastSeconds: 20 },
+  ...{ workload: `${streamPerSecond} orders/s, 1 of 50 degraded`, degraded: 1, leastSeconds: 10 },
   jobsOf: (_, seconds) => streamPerSecond * seconds,
   run: stream,
 };
@@ -112,7 +112,7 @@ async function measured(
   },
 ): Promise<number | undefined> {
   const { isFull, scale } = bench.options;
-  const seconds = Math.max(phase.leastSeconds, isFull ? 30 : bench.isQuick ? 5 : 10) * scale;
+  const seconds = Math.max(phase.leastSeconds, isFull ? 40 : bench.isQuick ? 5 : 15) * scale;
   const jobs = Math.max(50, Math.round(phase.jobsOf(way, seconds)));
   const contender: Contender = { system, shape, workload: "order", jobs };
   const result = await inFreshPlace(system, bench.redis, (place) =>
