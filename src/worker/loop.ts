@@ -107,16 +107,20 @@ export class WorkerLoop {
     this.with.board.endIdle(this.with.worker);
   }
 
-  /** What waits for its turn goes back. */
   stopReserving(): void {
     this.isReserving = false;
-    if (this.isAtMostOnce) return this.bell.ring(); // they are settled: they can only run
+    this.giveBackQueued();
+    this.bell.ring();
+  }
+
+  /** What waits for its turn goes back; at most once it is settled, and can only run. */
+  private giveBackQueued(): void {
+    if (this.isAtMostOnce) return;
     for (let next = this.claims.next(); next !== undefined; next = this.claims.next()) {
       const { slot } = next.reservation;
       this.with.board.claims.begin(this.with.worker, slot, next.call); // or it was taken: the same
       this.claims.end(slot, givenBack);
     }
-    this.bell.ring();
   }
 
   drain(): void {
@@ -194,6 +198,7 @@ export class WorkerLoop {
       this.lookAhead.grow();
     }
     this.hold(reply.reserved, { places, call });
+    if (!this.isReserving) this.giveBackQueued();
     board.setFree(worker, this.freeSlots);
     return reply.reserved.length > 0;
   }
