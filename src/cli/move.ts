@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { isatty } from "node:tty";
 import type { Command } from "commander";
 import type { MoveEnd } from "../catalog/move-checks.ts";
 import type { Environment } from "../config/environment.ts";
@@ -88,6 +87,7 @@ async function runMove(
 ): Promise<number> {
   // Loaded late: --help and wrong flags are answered without the stores.
   const { moveJobs } = await import("../catalog/move.ts");
+  const { isatty } = await import("node:tty"); // slow to load, and a node's start loads this file
   const { catalogStoreFor, storeFor, transferStoreFor } = await import("../store/open.ts");
   const end = (settings: Settings): MoveEnd => ({
     catalog: catalogStoreFor(settings),

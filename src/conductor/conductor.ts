@@ -15,6 +15,7 @@ import type { LoadedTasks } from "./probe.ts";
 const resolving = () => require("../config/resolve.ts") as typeof import("../config/resolve.ts");
 const nodes = () => require("./node.ts") as typeof import("./node.ts");
 const probing = () => require("./probe.ts") as typeof import("./probe.ts");
+const threads = () => require("./threads.ts") as typeof import("./threads.ts");
 const reporting = () => require("./report.ts") as typeof import("./report.ts");
 
 export interface NodeDescription {
@@ -132,11 +133,10 @@ export class Conductor implements Service {
   private async boot(): Promise<void> {
     this.refuseWhenStopping();
     try {
-      this.store = storeFor(this.settings);
-      const { version, warnings } = await this.store.open();
-      for (const warning of warnings) this.logger.warn(warning);
-      await this.startNode(version, await this.loadTasks());
+      const { version, tasks } = await this.openedAndLoaded();
+      await this.startNode(version, tasks);
     } catch (error) {
+      await threads().endPreparedThreads();
       this.refuseWhenStopping(); // what failed was stopped
       await this.store?.close();
       this.finish(1);
@@ -144,8 +144,25 @@ export class Conductor implements Service {
     }
   }
 
-  private async loadTasks(): Promise<LoadedTasks> {
-    const { signal } = this.interrupting;
+  /** Side by side, since either waits: the store for the network, the modules for their thread. */
+  private async openedAndLoaded(): Promise<{ version: string; tasks: LoadedTasks }> {
+    this.store = storeFor(this.settings);
+    const failing = new AbortController();
+    const loading = this.loadTasks(AbortSignal.any([this.interrupting.signal, failing.signal]));
+    loading.catch(() => "told below, or the store's failure is");
+    try {
+      for (const role of ["pulse", "worker"] as const) threads().prepareThread(role);
+      const { version, warnings } = await this.store.open();
+      for (const warning of warnings) this.logger.warn(warning);
+      return { version, tasks: await loading };
+    } catch (error) {
+      failing.abort();
+      await Promise.allSettled([loading]);
+      throw error;
+    }
+  }
+
+  private async loadTasks(signal = this.interrupting.signal): Promise<LoadedTasks> {
     const tasks = this.ownTasks ?? (await probing().loadedTasks(this.settings, signal));
     if (tasks.length > 0) return tasks;
     throw new ConfigurationError(

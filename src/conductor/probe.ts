@@ -14,11 +14,11 @@ const timeoutMs = 60_000;
  * @throws SolidJobsError (`STOPPED`) when the signal is aborted first
  */
 export async function loadedTasks(settings: Settings, signal: AbortSignal): Promise<LoadedTasks> {
-  const thread = new Thread<never, FromProbe>("probe", { settings });
+  const thread = new Thread<never, FromProbe>("probe");
   const answer = Promise.withResolvers<FromProbe>();
   const fail = (message: string, code = "MODULE") => answer.resolve({ type: "failed", code, message });
   const interrupt = () => fail("the node was stopped before it had started", "STOPPED");
-  thread.listen(answer.resolve);
+  thread.begin({ settings }, answer.resolve);
   void thread.ended.then(({ code, reason, neverListened }) => {
     const why =
       neverListened ?? reason ?? `the thread ended with code ${code} (does a module call process.exit?)`;
@@ -33,7 +33,8 @@ export async function loadedTasks(settings: Settings, signal: AbortSignal): Prom
   const found = await answer.promise;
   clearTimeout(timer);
   signal.removeEventListener("abort", interrupt);
-  await thread.terminate(1000);
+  const ended = thread.terminate(1000);
+  if (found.type === "failed") await ended;
   if (found.type === "loaded") return found.tasks;
   if (found.code === "STOPPED") throw new SolidJobsError(found.code, found.message);
   throw new ConfigurationError(found.message, { code: found.code });

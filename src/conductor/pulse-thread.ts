@@ -6,7 +6,7 @@ import type { LivenessProof } from "../store/liveness.ts";
 import type { NodeSignal, RecoverReply } from "../store/store.ts";
 import type { Board } from "../worker/board.ts";
 import type { FromPulse, PulseInit, ToPulse } from "./pulse/messages.ts";
-import { Thread, type ThreadEnd } from "./threads.ts";
+import { type Thread, type ThreadEnd, threadFor } from "./threads.ts";
 
 export interface PulseOptions {
   readonly settings: Settings;
@@ -42,9 +42,9 @@ export class PulseThread {
     const { settings, node, proof, board, channels } = this.options;
     this.beating = Promise.withResolvers();
     const init: PulseInit = { settings, node, proof, board: board.buffer, channels };
-    const thread = new Thread<ToPulse, FromPulse>("pulse", init);
+    const thread = threadFor<ToPulse, FromPulse>("pulse");
     this.thread = thread;
-    thread.listen((message) => this.hear(message));
+    thread.begin(init, (message) => this.hear(message));
     void thread.ended.then((end) => this.bury(thread, end));
     await this.beating.promise;
   }

@@ -2,7 +2,7 @@ import { joinTurns } from "../store/sqlite/turns.ts";
 import type { ToWorker, WorkerInit } from "../worker/messages.ts";
 import type { ProbeInit } from "./probe-program.ts";
 import type { PulseInit, ToPulse } from "./pulse/messages.ts";
-import type { ThreadInit } from "./threads.ts";
+import type { ThreadRole, ThreadRoleMessage } from "./threads.ts";
 
 declare const self: Worker;
 
@@ -13,16 +13,22 @@ type Obey = (message: unknown) => void;
  * The tasks that it is to know beside those of the settings' modules must be registered by then.
  */
 export function takeRole(): Promise<never> {
+  let program: Promise<Begin> | undefined;
   let obey: Obey | undefined;
 
   self.onmessage = async ({ data }: MessageEvent) => {
     if (obey !== undefined) return obey(data);
-    const { role, init, turns } = data as ThreadInit<unknown>;
-    joinTurns(turns);
+    if (program === undefined) {
+      const { role, turns } = data as ThreadRoleMessage;
+      joinTurns(turns);
+      program = programOf(role);
+      return;
+    }
     const say = (message: unknown) => self.postMessage(message);
     const early: unknown[] = [];
     obey = (message) => early.push(message);
-    const begun = await begin(role, init, say);
+    const begin = await program;
+    const begun = begin(data, say);
     obey = begun.obey;
     for (const message of early) begun.obey(message);
     try {
@@ -44,17 +50,23 @@ interface Begun {
   readonly finished: Promise<void>;
 }
 
-async function begin(role: string, init: unknown, say: (message: unknown) => void): Promise<Begun> {
+type Begin = (init: unknown, say: (message: unknown) => void) => Begun;
+
+async function programOf(role: ThreadRole): Promise<Begin> {
   if (role === "worker") {
     const { WorkerProgram } = await import("../worker/worker-program.ts");
-    const program = new WorkerProgram(init as WorkerInit, say);
-    return { obey: (message) => program.obey(message as ToWorker), finished: program.run() };
+    return (init, say) => {
+      const program = new WorkerProgram(init as WorkerInit, say);
+      return { obey: (message) => program.obey(message as ToWorker), finished: program.run() };
+    };
   }
   if (role === "pulse") {
     const { PulseProgram } = await import("./pulse/pulse-program.ts");
-    const program = new PulseProgram(init as PulseInit, say);
-    return { obey: (message) => program.obey(message as ToPulse), finished: program.run() };
+    return (init, say) => {
+      const program = new PulseProgram(init as PulseInit, say);
+      return { obey: (message) => program.obey(message as ToPulse), finished: program.run() };
+    };
   }
   const { probe } = await import("./probe-program.ts");
-  return { obey: () => {}, finished: probe(init as ProbeInit, say) };
+  return (init, say) => ({ obey: () => {}, finished: probe(init as ProbeInit, say) });
 }

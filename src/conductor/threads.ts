@@ -5,10 +5,9 @@ import { beginThread, whyItNeverListened } from "./entry.ts";
 /** What a thread is for; the entry module runs the program of that name. */
 export type ThreadRole = "worker" | "pulse" | "probe";
 
-/** The first message to a thread, sent once it listens. */
-export interface ThreadInit<I> {
+/** The first message to a thread, sent once it listens: it loads its program. The second one is what that begins with. */
+export interface ThreadRoleMessage {
   readonly role: ThreadRole;
-  readonly init: I;
   readonly turns: TurnsPass;
 }
 
@@ -31,21 +30,21 @@ export class Thread<In, Out> {
   readonly ended: Promise<ThreadEnd>;
   private readonly worker: Worker;
   /** What was sent before it listened; undefined once it does. */
-  private early: In[] | undefined = [];
+  private early: unknown[] | undefined = [];
   private reason: string | undefined;
   private lateness: string | undefined;
-  private hasEnded = false;
+  hasEnded = false;
   private onMessage: (message: Out) => void = () => {};
 
   /** @throws ConfigurationError in a bundled program whose main file does not call `run` */
-  constructor(role: ThreadRole, init: unknown, options: { readonly listenMs?: number } = {}) {
+  constructor(role: ThreadRole, options: { readonly listenMs?: number } = {}) {
     this.worker = beginThread();
     const turns = newTurnsPass();
     const late = this.endWhenLate(options.listenMs ?? listenMs);
     this.worker.onmessage = ({ data }: MessageEvent) => {
       if (this.early === undefined || data !== "hello") return this.hear(data);
       clearTimeout(late);
-      this.worker.postMessage({ role, init, turns } satisfies ThreadInit<unknown>);
+      this.worker.postMessage({ role, turns } satisfies ThreadRoleMessage);
       for (const message of this.early) this.worker.postMessage(message);
       this.early = undefined;
     };
@@ -64,12 +63,17 @@ export class Thread<In, Out> {
     });
   }
 
-  /** Gets every message of the thread from now on. */
-  listen(onMessage: (message: Out) => void): void {
+  /** Lets its program run, and gets every message of the thread from now on. To be called once, before `send`. */
+  begin(init: unknown, onMessage: (message: Out) => void): void {
     this.onMessage = onMessage;
+    this.post(init);
   }
 
   send(message: In): void {
+    this.post(message);
+  }
+
+  private post(message: unknown): void {
     if (this.hasEnded) return;
     if (this.early !== undefined) this.early.push(message);
     else this.worker.postMessage(message);
@@ -102,4 +106,28 @@ export class Thread<In, Out> {
       false,
     );
   }
+}
+
+/** Threads that began before their turn: a node's start is shorter for each that loads its program meanwhile. */
+const prepared = new Map<ThreadRole, Thread<never, never>>();
+
+/** Lets a thread begin that `threadFor` will give away; one of each role at most. @throws ConfigurationError as `Thread` */
+export function prepareThread(role: ThreadRole): Thread<never, never> {
+  const thread = prepared.get(role) ?? new Thread<never, never>(role);
+  prepared.set(role, thread);
+  return thread;
+}
+
+/** The prepared one of this role, unless it has ended, else a new one. @throws ConfigurationError as `Thread` */
+export function threadFor<In, Out>(role: ThreadRole): Thread<In, Out> {
+  const thread = prepared.get(role) as Thread<In, Out> | undefined;
+  prepared.delete(role);
+  return thread === undefined || thread.hasEnded ? new Thread<In, Out>(role) : thread;
+}
+
+/** Ends what was prepared and is not needed. */
+export async function endPreparedThreads(): Promise<void> {
+  const threads = [...prepared.values()];
+  prepared.clear();
+  await Promise.all(threads.map((thread) => thread.terminate(1000)));
 }

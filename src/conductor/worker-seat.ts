@@ -14,7 +14,7 @@ import type { Executor, Store } from "../store/store.ts";
 import type { Board } from "../worker/board.ts";
 import type { FromWorker, ToWorker, WorkerInit } from "../worker/messages.ts";
 import { type DeadWorker, settleDeadWorker } from "./settle-dead.ts";
-import { Thread, type ThreadEnd } from "./threads.ts";
+import { type Thread, type ThreadEnd, threadFor } from "./threads.ts";
 
 export interface SeatOptions {
   readonly settings: Settings;
@@ -99,7 +99,7 @@ export class WorkerSeat {
       channels,
     };
     const sitter: Sitter = {
-      thread: new Thread("worker", init),
+      thread: threadFor("worker"),
       executor,
       startedAt: performance.now(),
       readiness: Promise.withResolvers(),
@@ -109,7 +109,7 @@ export class WorkerSeat {
       isRetired: false,
     };
     this.sitter = sitter;
-    sitter.thread.listen((message) => this.hear(sitter, message));
+    sitter.thread.begin(init, (message) => this.hear(sitter, message));
     void sitter.thread.ended.then((end) => this.bury(sitter, end));
     const slow = setTimeout(
       () => logger.warn("a worker is not ready yet: a module or a startup callback takes long", { worker }),

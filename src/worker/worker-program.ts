@@ -23,7 +23,7 @@ import { guardAgainstStrays } from "./strays.ts";
 export type Say = (message: FromWorker) => void;
 
 /**
- * What a worker thread does: load the modules, run `startup`, open a connection, say `ready`, wait for
+ * What a worker thread does: load the modules and open a connection, run `startup`, say `ready`, wait for
  * `go`, run the loop until told to drain, run `shutdown`, say `drained`.
  */
 export class WorkerProgram {
@@ -95,10 +95,12 @@ export class WorkerProgram {
 
   private async prepare(): Promise<Parts> {
     const { settings, node, executor: name, generation, worker, channels, tokenBase } = this.init;
+    const store = storeFor(settings, { writesAtOnce: true });
+    const connected = store.serverIdentity(); // while the modules load
+    connected.catch(() => "awaited below");
     await loadTasks(settings.require);
     const { hooks } = processConfiguration();
     const emitter = threadEmitter();
-    const store = storeFor(settings, { writesAtOnce: true });
     const clock = new StoreClock();
     const failing = new Failing({
       settings,
@@ -113,7 +115,7 @@ export class WorkerProgram {
     const executor = new Executor({ settings, logger, emitter, interceptors, failing, board, worker });
     guardAgainstStrays({ executor, failing, logger });
     await this.callOrThrow(hooks.startup);
-    await store.serverIdentity();
+    await connected;
     const loop = new WorkerLoop({
       settings,
       store,

@@ -23,7 +23,7 @@ async function printed(inThread: string, inMain: string): Promise<string> {
 test("a thread that does not come to run in time is ended, and the rule is told", async () => {
   const text = await printed(
     "setInterval(() => {}, 1000); await new Promise(() => {});",
-    `const thread = new Thread("probe", {}, { listenMs: 200 }); console.log((await thread.ended).neverListened)`,
+    `const thread = new Thread("probe", { listenMs: 200 }); console.log((await thread.ended).neverListened)`,
   );
   expect(text).toMatch(/^a thread did not reach run\(\.\.\.\) within 0\.2 s; each thread of a node runs /);
 });
@@ -35,8 +35,8 @@ test("a thread gets the main thread's arguments, and may serve once it has come 
      try { Bun.serve({ port: 0, fetch: () => new Response() }); } catch (error) { console.log(error.message); }
      void run({ tasks: [A] });
      Bun.serve({ port: 0, fetch: () => new Response() }).stop();`,
-    `const thread = new Thread("probe", { settings: ${settings} });
-     console.log(JSON.stringify(await new Promise((resolve) => thread.listen(resolve))));`,
+    `const thread = new Thread("probe");
+     console.log(JSON.stringify(await new Promise((resolve) => thread.begin({ settings: ${settings} }, resolve))));`,
   );
   expect(text).toBe(
     '--flag\nBun.serve was called\n{"type":"loaded","tasks":[{"name":"a","channel":"default"}]}\n',
