@@ -21,8 +21,10 @@ export interface Fault {
   /** Its share of mixtures; default 10. */
   readonly weight?: number;
   readonly needs?: StoreNeeds;
-  /** It is done once in a run at most. */
-  readonly isOnce?: boolean;
+  /** It is done once in a run at most, and with it none of the same word. */
+  readonly once?: string;
+  /** Of faults with the same word one is done at a time. */
+  readonly alone?: string;
   /** Why this machine cannot do it, or undefined. */
   readonly reasonAgainst?: () => string | undefined;
   /** Does it, to work that runs, and undoes it. */

@@ -13,11 +13,15 @@ test("a seed brings the same plan about again, and another one another", () => {
   expect(shown(planned(7))).not.toBe(shown(planned(8)));
 });
 
-test("faults that need different stores, and those that are done once, are never mixed", () => {
+test("faults that need different stores, and those that are done once or alone, are never mixed", () => {
   for (let seed = 1; seed <= 500; seed++) {
     const chosen = planned(seed).rounds.flat();
-    const once = chosen.filter(({ isOnce }) => isOnce);
+    const once = chosen.flatMap((fault) => fault.once ?? []);
     expect(new Set(once).size).toBe(once.length);
+    for (const round of planned(seed).rounds) {
+      const alone = round.flatMap((fault) => fault.alone ?? []);
+      expect(new Set(alone).size).toBe(alone.length);
+    }
     for (const need of ["appendOnly", "hasReplica", "hasSmallDisk"] as const) {
       const wanted = new Set(chosen.map(({ needs }) => needs?.[need]).filter((value) => value !== undefined));
       expect(wanted.size).toBeLessThanOrEqual(1);

@@ -72,7 +72,7 @@ function draw(possible: readonly Fault[], count: number, random: Random): Fault[
 }
 
 function goesWith(fault: Fault, chosen: readonly Fault[]): boolean {
-  if (fault.isOnce === true && chosen.includes(fault)) return false;
+  if (fault.once !== undefined && chosen.some(({ once }) => once === fault.once)) return false;
   const wanted = Object.entries(fault.needs ?? {});
   return chosen.every(({ needs = {} }) =>
     wanted.every(([need, value]) => {
@@ -82,13 +82,18 @@ function goesWith(fault: Fault, chosen: readonly Fault[]): boolean {
   );
 }
 
-/** Faults that keep out of each other's way: two at a time, of which one at most concerns the store. */
+/** At times two of them at once. */
 function grouped(chosen: readonly Fault[], random: Random): Fault[][] {
   const rounds: Fault[][] = [];
   for (const fault of chosen) {
-    const last = rounds.at(-1);
-    if (last?.length === 1 && last[0] !== fault && random.chance(0.3)) last.push(fault);
+    const [other, third] = rounds.at(-1) ?? [];
+    const isFitting = other !== undefined && other !== fault && third === undefined && !clash(fault, other);
+    if (isFitting && random.chance(0.3)) rounds.at(-1)?.push(fault);
     else rounds.push([fault]);
   }
   return rounds;
+}
+
+function clash(one: Fault, other: Fault): boolean {
+  return one.alone !== undefined && one.alone === other.alone;
 }

@@ -102,6 +102,8 @@ describe("a run is accounted for", () => {
       rolledBack: 0,
       lost: 1,
     });
+    const ran = { ...forgotten, strikes: [crash], runs: [run("t1", { isDone: false, key: "doomed/1" })] };
+    expect(reconcile(evidence(ran))).toMatchObject({ rolledBack: 1, lost: 0, problems: [] });
     const known = steps(undefined, "ready");
     expect(reconcile(evidence({ ...forgotten, strikes: [crash], steps: known }))).toMatchObject({
       rolledBack: 0,

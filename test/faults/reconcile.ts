@@ -47,7 +47,11 @@ export function reconcile(evidence: Evidence): Verdict {
   problems.push(...lost.map((id) => `LOST: ${id} was published and is neither done nor stored`));
   const stale = staleSettlements(evidence);
   problems.push(...stale);
-  problems.push(...doubled(evidence), ...uncalledFor(evidence, confirmed, unconfirmed), ...endings(evidence));
+  problems.push(
+    ...doubled(evidence),
+    ...uncalledFor(evidence, confirmed, unconfirmed),
+    ...endings(evidence, new Set(rolledBack)),
+  );
   const { causes, unexplained } = executionCauses(evidence);
   problems.push(...unexplained);
   const { lost: reportedLost } = integrity;
@@ -120,11 +124,12 @@ function uncalledFor({ history, runs, publications }: Evidence, ...known: Readon
   ];
 }
 
-/** A job ends as its kind must. */
-function endings({ runs, integrity }: Evidence): string[] {
+/** A job ends as its kind must, unless the store forgot that there was one. */
+function endings({ runs, integrity }: Evidence, rolledBack: ReadonlySet<string>): string[] {
   const keys = new Map(runs.map(({ id, key }) => [id, key]));
   const problems: string[] = [];
   for (const [id, key] of keys) {
+    if (rolledBack.has(id)) continue;
     const isArchived = integrity.states.get(id) === "discarded";
     if (isArchived !== (kindOf(key).ending === "archived"))
       problems.push(`WRONG ENDING: ${id} (${key}) is ${isArchived ? "archived" : "not archived"}`);

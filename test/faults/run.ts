@@ -16,6 +16,12 @@ const drainMs = 60_000;
 /** No run takes longer; one that hangs is told with its seed. */
 const longestRunMs = 300_000;
 
+interface Stop {
+  /** Epoch ms. */
+  readonly stoppedAt: number;
+  readonly codes: readonly number[];
+}
+
 /** What came of one seed. */
 export interface RunResult extends Verdict {
   readonly seed: number;
@@ -42,9 +48,10 @@ async function verdictOf(plan: RunPlan): Promise<Verdict & { dump?: string }> {
   try {
     world = await World.open(plan);
     await within(longestRunMs, work(world, plan));
+    const stoppedAt = Date.now();
     const codes = await world.fleet.stop();
     const verdict = reconcile(await evidenceOf(world));
-    const problems = [...verdict.problems, ...world.problems, ...strangeExits(world, codes)];
+    const problems = [...verdict.problems, ...world.problems, ...strangeExits(world, { codes, stoppedAt })];
     return problems.length === 0 ? verdict : { ...verdict, problems, dump: world.fleet.dump() };
   } catch (error) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -138,8 +145,8 @@ async function checked(world: World, expectedIds: string[], ackedIds: string[]):
   }
 }
 
-/** Processes that ended and no fault explains it, and stops that were not clean. */
-function strangeExits({ fleet, strikes, endings, ledger }: World, codes: readonly number[]): string[] {
+/** Processes that ended and no fault explains it, and stops that were not clean: 1 says that the store was silent. */
+function strangeExits({ fleet, strikes, endings, ledger }: World, { codes, stoppedAt }: Stop): string[] {
   const isStoreStruck = (at: number) =>
     strikes.some(({ scope, at: from, until }) => scope === "all" && at >= from && at <= until + aftermathMs);
   const strange = fleet.exits.filter(({ node, at, code, wasExpected }) => {
@@ -149,7 +156,9 @@ function strangeExits({ fleet, strikes, endings, ledger }: World, codes: readonl
   });
   return [
     ...strange.map(({ node, code }) => `${node} ended by itself with ${code}`),
-    ...codes.filter((code) => code !== 0).map((code) => `a node stopped with ${code} at the end`),
+    ...codes
+      .filter((code) => code !== 0 && !(code === 1 && isStoreStruck(stoppedAt)))
+      .map((code) => `a node stopped with ${code} at the end`),
   ];
 }
 

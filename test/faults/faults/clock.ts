@@ -17,7 +17,7 @@ function wrongClock(name: string, seconds: number): Fault {
     engines: ["redis", "sqlite"],
     takesMs: 2500,
     weight: 4,
-    isOnce: true, // in a file all times are by the processes' clocks: one that is right must be left
+    once: "clock", // in a file all times are by the processes' clocks: one that is right must be left
     reasonAgainst: () =>
       Bun.which("faketime") === null ? "needs faketime (Debian: apt-get install faketime)" : undefined,
     async strike(world) {

@@ -21,9 +21,10 @@ export const failoverFaults: readonly Fault[] = [
     name: "failover",
     does: "hands over to a replica that has everything",
     engines: ["redis"],
+    alone: "server",
     takesMs: 2500,
     weight: 5,
-    isOnce: true,
+    once: "failover",
     needs: { hasReplica: true },
     async strike(world) {
       await world.victim();
@@ -34,9 +35,10 @@ export const failoverFaults: readonly Fault[] = [
     name: "failover-forced",
     does: "hands over to a replica that lags: what it had not received is rolled back",
     engines: ["redis"],
+    alone: "server",
     takesMs: 3500,
     weight: 5,
-    isOnce: true,
+    once: "failover",
     needs: { hasReplica: true },
     async strike(world, random) {
       await world.victim();

@@ -55,7 +55,7 @@ export const jobFaults: readonly Fault[] = [
     engines: ["redis", "sqlite"],
     takesMs: 5000,
     weight: 2,
-    isOnce: true,
+    once: "memory-hog",
     reasonAgainst: () => (Bun.which("prlimit") === null ? "needs prlimit (util-linux)" : undefined),
     async strike(world) {
       const victim = await world.victim();

@@ -49,7 +49,7 @@ export const processFaults: readonly Fault[] = [
     engines: both,
     takesMs: 4000,
     weight: 3,
-    isOnce: true,
+    once: "sigkill-elsewhere",
     reasonAgainst: () => {
       const line = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "true"];
       const isPossible = Bun.which("unshare") !== null && Bun.spawnSync(line).exitCode === 0;
@@ -69,7 +69,7 @@ export const processFaults: readonly Fault[] = [
     engines: ["redis"],
     takesMs: 14_000,
     weight: 4,
-    isOnce: true,
+    once: "sigstop",
     strike: freezeUntilTakenOver,
   },
   {

@@ -28,6 +28,7 @@ export const redisFaults: readonly Fault[] = [
     name: "redis-kill-everysec",
     does: "kills Redis and starts it again, with appendfsync everysec",
     engines: redisOnly,
+    alone: "server",
     takesMs: 2000,
     needs: { appendOnly: "everysec", hasReplica: false },
     strike: (world, random) => killServer(world, random, "redis-kill-everysec", true),
@@ -36,6 +37,7 @@ export const redisFaults: readonly Fault[] = [
     name: "redis-kill-always",
     does: "kills Redis and starts it again, with appendfsync always",
     engines: redisOnly,
+    alone: "server",
     takesMs: 2000,
     needs: { appendOnly: "always", hasReplica: false },
     strike: (world, random) => killServer(world, random, "redis-kill-always", false),
@@ -44,6 +46,7 @@ export const redisFaults: readonly Fault[] = [
     name: "client-kill",
     does: "lets the server end all connections",
     engines: redisOnly,
+    alone: "server",
     takesMs: 500,
     async strike(world) {
       await world.victim();
@@ -56,6 +59,7 @@ export const redisFaults: readonly Fault[] = [
     name: "script-flush",
     does: "lets the server forget its scripts, several times",
     engines: redisOnly,
+    alone: "server",
     takesMs: 600,
     async strike(world, random) {
       await world.victim();
@@ -71,6 +75,7 @@ export const redisFaults: readonly Fault[] = [
     name: "client-pause",
     does: "lets the server hold all commands, or all that write, for up to two seconds",
     engines: redisOnly,
+    alone: "server",
     takesMs: 1500,
     async strike(world, random) {
       const pauseMs = random.int(200, 2000);
@@ -85,6 +90,7 @@ export const redisFaults: readonly Fault[] = [
     name: "stall",
     does: "stops the server without closing connections, sometimes for longer than a command waits",
     engines: redisOnly,
+    alone: "server",
     takesMs: 2000,
     async strike(world, random) {
       await world.victim();
@@ -99,6 +105,7 @@ export const redisFaults: readonly Fault[] = [
     name: "maxmemory",
     does: "leaves the server no memory: publishing is refused with STORE_FULL, settling goes on",
     engines: redisOnly,
+    alone: "server",
     takesMs: 2000,
     async strike(world) {
       await world.publish("sleeping", 60, { ms: 20 });
@@ -114,6 +121,7 @@ export const redisFaults: readonly Fault[] = [
     name: "read-only",
     does: "makes the server a replica of nobody for a while: writes get READONLY",
     engines: redisOnly,
+    alone: "server",
     takesMs: 1500,
     needs: { hasReplica: false },
     async strike(world, random) {

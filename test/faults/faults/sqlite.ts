@@ -38,6 +38,7 @@ export const sqliteFaults: readonly Fault[] = [
     name: "writer-holds",
     does: "lets another process hold the write lock for up to three seconds",
     engines: sqliteOnly,
+    alone: "file",
     takesMs: 2500,
     async strike(world, random) {
       await world.victim();
@@ -77,6 +78,7 @@ export const sqliteFaults: readonly Fault[] = [
     name: "disk-full",
     does: "fills the disk: publishing is refused with STORE_FULL, and what runs goes on when there is space again",
     engines: sqliteOnly,
+    alone: "file",
     takesMs: 2500,
     weight: 6,
     needs: { hasSmallDisk: true },
@@ -93,9 +95,10 @@ export const sqliteFaults: readonly Fault[] = [
     name: "other-version",
     does: "starts a node of a newer version, which brings the file up to date under the older ones; they go on, and cannot start again",
     engines: sqliteOnly,
+    alone: "file",
     takesMs: 3000,
     weight: 3,
-    isOnce: true,
+    once: "other-version",
     async strike(world) {
       const program = newerCopy();
       const victim = await world.victim();
