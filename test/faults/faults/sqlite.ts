@@ -87,6 +87,7 @@ export const sqliteFaults: readonly Fault[] = [
       await world.victim();
       await world.struck("disk-full", "all", async () => {
         using _ = diskFilled(world.file.folder, random.pick([0, 0, 2_000_000]));
+        await world.mustRefuse("STORE_FULL");
         await Bun.sleep(random.int(500, 2000));
       });
     },

@@ -2,8 +2,6 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Catalog } from "../../../src/catalog/catalog.ts";
 import { settingsFrom } from "../../../src/config/resolve.ts";
-import { encodeEnvelope } from "../../../src/envelope/codec.ts";
-import { SolidJobsError } from "../../../src/foundation/errors.ts";
 import { storeFor } from "../../../src/store/open.ts";
 import { NodeProcess } from "../../support/node-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../support/temporary-folder.ts";
@@ -11,13 +9,13 @@ import type { StoreNeeds } from "../fault.ts";
 import type { Historian } from "../history/history.ts";
 import { RedisHistorian } from "../history/redis-historian.ts";
 import { SqliteHistorian } from "../history/sqlite-historian.ts";
-import { kindNamed, workOf } from "../jobs/kinds.ts";
 import type { PublisherPlan } from "../jobs/publisher.ts";
 import { Ledger } from "../ledger.ts";
 import type { Random } from "../random.ts";
 import type { Strike } from "../strike.ts";
 import { FileWorld } from "./file-world.ts";
 import { Fleet, type FleetNode, hasStarted, type SeatSetup } from "./fleet.ts";
+import { type GivenWork, OwnPublisher } from "./own-publisher.ts";
 import { RedisWorld } from "./redis-world.ts";
 
 export interface WorldOptions {
@@ -47,7 +45,7 @@ export class World {
   private readonly store: RedisWorld | FileWorld;
   private readonly historians: Historian[] = [];
   private publishers = 0;
-  private publishedAlone = 0;
+  private readonly own: OwnPublisher;
 
   private constructor(store: RedisWorld | FileWorld, folder: TemporaryFolder, options: WorldOptions) {
     this.store = store;
@@ -56,6 +54,7 @@ export class World {
     const ledgerFolder = join(folder.path, "ledger");
     mkdirSync(ledgerFolder);
     this.ledger = new Ledger(ledgerFolder);
+    this.own = new OwnPublisher(() => this.ownSettings, { ledger: this.ledger, random: options.random });
     this.modulePath = folder.write("jobs/jobs.ts");
     this.repairModule();
     this.fleet = new Fleet(
@@ -137,39 +136,15 @@ export class World {
   }
 
   /** Publishes jobs of a kind straight into the store. Resolves to their ids when they are stored for certain. */
-  async publish(
-    kindName: string,
-    count: number,
-    given: { ms?: number; channel?: string } = {},
-  ): Promise<string[]> {
-    const kind = kindNamed(kindName);
-    const { channel = "default", ms } = given;
-    const store = storeFor(this.ownSettings);
-    try {
-      for (;;) {
-        const publications = Array.from({ length: count }, () => {
-          this.publishedAlone += 1;
-          const id = `h-${this.publishedAlone}`;
-          const work = { ...workOf(kind, id, this.random), ...(ms === undefined ? {} : { ms }) };
-          const maxFailures = kind.ending === "archived" ? 0 : 25;
-          const fields = { id, channel, task: kind.task, argumentsJson: JSON.stringify([work]), maxFailures };
-          return { id, channel, key: work.key, payload: encodeEnvelope({ ...fields, nowMs: Date.now() }) };
-        });
-        const ids = publications.map(({ id }) => id);
-        const keys = publications.map(({ key }) => key);
-        try {
-          await store.publish(publications);
-          this.ledger.publications.push({ what: "confirmed", ids, keys, at: Date.now() });
-          return ids;
-        } catch (error) {
-          if (!(error instanceof SolidJobsError)) throw error;
-          this.ledger.publications.push({ what: "unconfirmed", ids, keys, code: error.code, at: Date.now() });
-          await Bun.sleep(50);
-        }
-      }
-    } finally {
-      await store.close();
-    }
+  publish(kind: string, count: number, given: GivenWork = {}): Promise<string[]> {
+    return this.own.publish(kind, count, given);
+  }
+
+  /** Publishing must be refused now, with that code and no other. */
+  async mustRefuse(code: string): Promise<void> {
+    const found = await this.own.attemptOne("sleeping");
+    if (found !== code)
+      this.problems.push(`expected a publication to be refused with ${code}, got ${found ?? "none"}`);
   }
 
   /** A node that runs jobs at this moment. Gives the fleet work when nobody has any. */
