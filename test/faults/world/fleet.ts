@@ -123,12 +123,14 @@ export class Fleet {
     return node.seat.node;
   }
 
-  /** SIGTERM to all. @returns the exit statuses */
+  /** SIGTERM to all. @returns the exit statuses of those that had started; others may die of it at once */
   async stop(): Promise<number[]> {
     this.isStopping = true;
     const living = this.living;
     for (const node of living) this.expectEnd(node);
-    return Promise.all(living.map((node) => node.process.stop()));
+    const started = living.filter(hasStarted);
+    const codes = await Promise.all(living.map((node) => node.process.stop()));
+    return codes.filter((_, index) => started.includes(living[index] as FleetNode));
   }
 
   /** At once, whatever they do. */
