@@ -7,6 +7,7 @@ import type { Settings } from "../../src/config/settings.ts";
 import { encodeEnvelope } from "../../src/envelope/codec.ts";
 import { newJobId } from "../../src/foundation/ids.ts";
 import { storeFor } from "../../src/store/open.ts";
+import { slotBits } from "../../src/store/sqlite/schema.ts";
 import type { Publication, Store } from "../../src/store/store.ts";
 import { awaited } from "./awaited.ts";
 import { NodeProcess } from "./node-process.ts";
@@ -93,13 +94,15 @@ export class Site implements AsyncDisposable {
   async isClosedForReservations(node: NodeProcess): Promise<boolean> {
     if (this.server !== undefined)
       return (await this.server.send("EXISTS", `solid_jobs:node:${node.identity}:generations`)) === 0;
-    return this.rows("SELECT 1 FROM generations WHERE node = ?", node.identity).length === 0;
+    const granted = `SELECT 1 FROM executors JOIN claims ON key = executors.id << ${slotBits}
+      WHERE node = ? AND token IS NOT NULL`;
+    return this.rows(granted, node.identity).length === 0;
   }
 
   /** What the store holds of nodes: keys, or rows and files. */
   async tracesOfNodes(): Promise<string[]> {
     if (this.server !== undefined) return (await this.server.send("KEYS", "*node*")) as string[];
-    const tables = ["nodes", "generations", "claims", "running", "signals"];
+    const tables = ["nodes", "executors", "claims", "running", "signals"];
     const rows = tables.flatMap((table) =>
       this.rows(`SELECT * FROM ${table}`).map((row) => JSON.stringify(row)),
     );

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import type { RedisClient } from "bun";
-import { jobState } from "../../src/store/sqlite/schema.ts";
+import { jobState, placeBits, slotBits } from "../../src/store/sqlite/schema.ts";
 
 /** Every envelope that is stored, every claim, and what is counted: read past the library, at one moment. */
 export interface StoredState {
@@ -16,7 +16,7 @@ export interface StoredState {
 
 export interface StoredJob {
   readonly id: string;
-  readonly state: keyof typeof jobState;
+  readonly state: "ready" | "claimed" | keyof typeof jobState;
   /** The channel it waits in, or `<node> <holder>` of a claim; empty elsewhere. */
   readonly where: string;
 }
@@ -67,23 +67,34 @@ export function sqliteState(file: string | Database): StoredState {
 function readState(database: Database): StoredState {
   const all = <T>(sql: string) => database.query<T, []>(sql).all();
   const names = new Map(Object.entries(jobState).map(([name, value]) => [value, name as StoredJob["state"]]));
-  const jobs = all<{ id: string; state: number; channel: string; holder: string | null }>(
-    `SELECT jobs.id, jobs.state, channels.name AS channel, ${holder} AS holder FROM jobs
-     LEFT JOIN channels ON channels.id = jobs.channel
-     LEFT JOIN claims ON claims.seq = jobs.seq AND jobs.state = ${jobState.claimed}`,
+  const timed = all<{ id: string; state: number }>("SELECT id, state FROM jobs");
+  const claims = all<StoredClaimRecord & { isHeld: number }>(
+    `SELECT claims.id AS id, token, node || ' ' || executor || '.' || ((key & ${2 ** slotBits - 1}) - 1) AS "where",
+       payload IS NOT NULL AS isHeld
+     FROM claims LEFT JOIN executors ON executors.id = key >> ${slotBits} WHERE claims.id IS NOT NULL`,
   );
-  const counters = new Map(
-    all<{ name: string; value: number }>("SELECT * FROM counters").map(({ name, value }) => [name, value]),
-  );
+  const counted = (name: "processed" | "failed") =>
+    all<{ n: number }>(
+      `SELECT value + (SELECT coalesce(sum(${name}), 0) FROM claims) AS n FROM counters WHERE name = '${name}'`,
+    )[0]?.n ?? 0;
   return {
-    jobs: jobs.map(({ id, state, channel, holder: held }) => ({
-      id,
-      state: names.get(state as (typeof jobState)["ready"]) ?? "ready",
-      where: state === jobState.ready ? channel : (held ?? ""),
-    })),
-    claims: all(`SELECT id, token, ${holder} AS "where" FROM claims`),
-    processed: counters.get("processed") ?? 0,
-    failed: counters.get("failed") ?? 0,
+    jobs: [
+      ...all<StoredJob>(
+        `SELECT ready.id AS id, 'ready' AS state, name AS "where"
+         FROM ready JOIN channels ON channels.id = seq >> ${placeBits}`,
+      ),
+      ...claims.flatMap(({ id, where, isHeld }) =>
+        isHeld ? [{ id, state: "claimed" as const, where }] : [],
+      ),
+      ...timed.map(({ id, state }) => ({
+        id,
+        state: names.get(state as (typeof jobState)["planned"]) ?? "planned",
+        where: "",
+      })),
+    ],
+    claims: claims.map(({ id, token, where }) => ({ id, token, where })),
+    processed: counted("processed"),
+    failed: counted("failed"),
     crashes: new Map(
       all<{ id: string; count: number }>("SELECT id, count FROM crashes").map(({ id, count }) => [id, count]),
     ),
@@ -93,8 +104,6 @@ function readState(database: Database): StoredState {
     ),
   };
 }
-
-const holder = "claims.node || ' ' || claims.executor || '.' || claims.slot";
 
 const redisScript = `
 local prefix, jobs, claims, crashes = ARGV[1], {}, {}, {}

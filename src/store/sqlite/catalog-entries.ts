@@ -17,6 +17,9 @@ const ownLayout =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: names with control characters are not ours
   /^\{"id":"([^"\\\u0000-\u001f]+)","channel":"([^"\\\u0000-\u001f]+)","_solid_jobs_publication":"[^"\\]*","queued_ms":\d+,"task":"[^"\\]+"/;
 
+/** The table of a row; those of `jobs` are in one of the sets, have a time and can be addressed. */
+export type EntryTable = keyof CatalogStatements["contents"];
+
 /** How many rows a page wants at most. */
 export function rowsWanted({ id }: PageOptions): number {
   return id === undefined ? entriesPerCall : rowsPerSearch;
@@ -26,7 +29,7 @@ export function rowsWanted({ id }: PageOptions): number {
 export function entryPage(
   statements: CatalogStatements,
   rows: readonly EntryRow[],
-  options: PageOptions & { readonly isTimed: boolean },
+  options: PageOptions & { readonly from: EntryTable },
 ): Page<StoredEntry> {
   const items: StoredEntry[] = [];
   let bytes = 0;
@@ -43,13 +46,14 @@ export function entryPage(
   return { items, cursor: isEnd || last === undefined ? undefined : rowCursorText(last) };
 }
 
-/** A row as the catalog shows it; `isTimed`: it is in one of the sets, so that it can be addressed. */
+/** A row as the catalog shows it. */
 export function storedEntry(
   statements: CatalogStatements,
   row: EntryRow,
-  { isTimed, withText = true }: { readonly isTimed: boolean; readonly withText?: boolean },
+  { from, withText = true }: { readonly from: EntryTable; readonly withText?: boolean },
 ): StoredEntry {
-  const { text, isWhole, own } = content(statements, row);
+  const isTimed = from === "jobs";
+  const { text, isWhole, own } = content(statements, row, from);
   const reading = own ?? readEntry(text, { isWhole, bytes: row.bytes });
   const isShown = own === undefined || withText;
   return {
@@ -69,12 +73,17 @@ interface Content {
   readonly own: { id: string; channel: string; problem: undefined } | undefined;
 }
 
-function content(statements: CatalogStatements, { seq, bytes }: EntryRow): Content {
+function content(
+  statements: CatalogStatements,
+  { channel = 0, seq, bytes }: EntryRow,
+  from: EntryTable,
+): Content {
+  const { payload, ends: endsOf } = statements.contents[from];
   if (bytes <= bytesPerCall) {
-    const text = textOf(statements.payload.get(seq)?.payload ?? "");
+    const text = textOf(payload.get(channel, seq)?.payload ?? "");
     return { text, isWhole: true, own: ownReading(text, text.endsWith("}")) };
   }
-  const ends = statements.ends.get(ownHeadBytes, seq);
+  const ends = endsOf.get(channel, seq, ownHeadBytes);
   const head = textOf(ends?.head ?? "");
   const own = ownReading(head, ends?.tail[0] === 0x7d);
   return { text: head.slice(0, headBytes), isWhole: false, own };

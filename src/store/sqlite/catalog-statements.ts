@@ -1,13 +1,31 @@
 import type { Database } from "bun:sqlite";
 import type { EntrySet } from "../catalog-store.ts";
-import { jobState, timed } from "./schema.ts";
+import { inBodies } from "./bodies.ts";
+import { jobState, placeBits, slotBits, timed } from "./schema.ts";
+import { nextSeq } from "./statements.ts";
 
-const { ready, planned, retrying, discarded } = jobState;
+const { planned, retrying, discarded } = jobState;
+
+/** The ready rows of the channel whose number is the first parameter. */
+const inChannel = `seq >= (?1 << ${placeBits}) AND seq < ((?1 + 1) << ${placeBits})`;
+const readyEntry = `SELECT ?1 AS channel, seq & ${2 ** placeBits - 1} AS seq, 0 AS at, id,
+  octet_length(payload) AS bytes FROM ready_jobs`;
+const slot = `(key & ${2 ** slotBits - 1}) - 1`;
+const strayRows = "SELECT key, id, octet_length(payload) AS bytes FROM claimed_jobs";
+const claimRows = `SELECT key, executor, ${slot} AS slot, token, claims.id AS id, claimed_at, attempt,
+    (SELECT name FROM channels WHERE channels.id = seq >> ${placeBits}) AS channel,
+    (SELECT octet_length(payload) FROM claimed_jobs WHERE claimed_jobs.key = claims.key) AS bytes
+  FROM executors JOIN claims ON key > (executors.id << ${slotBits}) AND key < ((executors.id + 1) << ${slotBits})`;
 
 /** The statements of inspection and administration, prepared once for each connection. */
 export function prepareCatalog(db: Database) {
   return {
     counters: db.query<{ name: string; value: number }, []>("SELECT name, value FROM counters"),
+    /** By the executors of present nodes. */
+    settled: db.query<{ processed: number; failed: number }, []>(
+      `SELECT coalesce(sum(processed), 0) AS processed, coalesce(sum(failed), 0) AS failed
+       FROM executors JOIN claims ON key = executors.id << ${slotBits}`,
+    ),
     countChannels: db.query<{ n: number }, []>("SELECT count(*) AS n FROM channels"),
     countNodes: db.query<{ n: number }, []>("SELECT count(*) AS n FROM nodes"),
     // channels
@@ -21,22 +39,20 @@ export function prepareCatalog(db: Database) {
     setPaused: db.query<unknown, [number, string, number]>(
       "UPDATE channels SET paused = ? WHERE name = ? AND paused = ?",
     ),
-    countReady: db.query<{ n: number }, [number]>(
-      `SELECT count(*) AS n FROM jobs WHERE state = ${ready} AND channel = ?`,
-    ),
+    countReady: db.query<{ n: number }, [number]>(`SELECT count(*) AS n FROM ready WHERE ${inChannel}`),
     /** The ready job that runs next. */
     nextJob: db.query<{ seq: number; bytes: number; head: Uint8Array }, [number]>(
-      `SELECT seq, octet_length(payload) AS bytes, substr(CAST(payload AS BLOB), 1, 1024) AS head
-       FROM jobs WHERE state = ${ready} AND channel = ? ORDER BY at, seq LIMIT 1`,
+      `SELECT seq & ${2 ** placeBits - 1} AS seq, octet_length(payload) AS bytes,
+         substr(CAST(payload AS BLOB), 1, 1024) AS head
+       FROM ready_jobs WHERE ${inChannel} ORDER BY ready_jobs.seq LIMIT 1`,
     ),
     // entries
-    readyFromNewest: db.query<EntryRow, [number, number, number, number]>(
-      `SELECT seq, at, id, octet_length(payload) AS bytes FROM jobs
-       WHERE state = ${ready} AND channel = ? AND (at, seq) < (?, ?) ORDER BY at DESC, seq DESC LIMIT ?`,
+    readyFromNewest: db.query<EntryRow, [number, number, number]>(
+      `${readyEntry} WHERE seq >= (?1 << ${placeBits}) AND seq < (?1 << ${placeBits}) + ?2
+       ORDER BY ready_jobs.seq DESC LIMIT ?3`,
     ),
     readyFromOldest: db.query<EntryRow, [number, number]>(
-      `SELECT seq, at, id, octet_length(payload) AS bytes FROM jobs
-       WHERE state = ${ready} AND channel = ? ORDER BY at, seq LIMIT ?`,
+      `${readyEntry} WHERE ${inChannel} ORDER BY ready_jobs.seq LIMIT ?2`,
     ),
     sets: {
       planned: prepareSet(db, planned),
@@ -46,17 +62,24 @@ export function prepareCatalog(db: Database) {
     entry: db.query<EntryRow & { state: number }, [number]>(
       "SELECT seq, at, id, state, octet_length(payload) AS bytes FROM jobs WHERE seq = ?",
     ),
-    payload: db.query<{ payload: string | Uint8Array }, [number]>("SELECT payload FROM jobs WHERE seq = ?"),
-    /** Parts of a payload that is too large to be shown: its beginning and its last byte. */
-    ends: db.query<{ head: Uint8Array; tail: Uint8Array }, [number, number]>(
-      `SELECT substr(CAST(payload AS BLOB), 1, ?) AS head, substr(CAST(payload AS BLOB), -1) AS tail
-       FROM jobs WHERE seq = ?`,
-    ),
+    contents: {
+      jobs: prepareContent(db, "jobs WHERE seq = (?1 << 0) + ?2"),
+      ready: prepareContent(db, `ready_jobs WHERE seq = (?1 << ${placeBits}) + ?2`),
+      claims: prepareContent(db, "claimed_jobs WHERE key = (?1 << 0) + ?2"),
+    },
     deleteJob: db.query<unknown, [number]>("DELETE FROM jobs WHERE seq = ?"),
-    /** As a new row, so that what is requeued together keeps its order. */
-    requeue: db.query<unknown, [number, number, string | Uint8Array, number]>(
-      `INSERT INTO jobs (channel, state, at, id, barrier, payload)
-       SELECT ?, ${ready}, ?, id, barrier, ? FROM jobs WHERE seq = ?`,
+    deleteReady: db.query<{ body: number | null }, [number, number]>(
+      `DELETE FROM ready WHERE seq = (? << ${placeBits}) + ?
+       RETURNING CASE WHEN shape = ${inBodies} THEN payload END AS body`,
+    ),
+    addBody: db.query<{ id: number }, [string | Uint8Array]>(
+      "INSERT INTO bodies (payload) VALUES (?) RETURNING id",
+    ),
+    deleteBody: db.query<unknown, [number]>("DELETE FROM bodies WHERE id = ?"),
+    /** Behind those that are ready. */
+    requeue: db.query<unknown, [number, number | null, string | Uint8Array | number, number]>(
+      `INSERT INTO ready (seq, shape, id, barrier, payload)
+       SELECT ${nextSeq}, ?2, id, barrier, ?3 FROM jobs WHERE jobs.seq = ?4`,
     ),
     // nodes
     nodes: db.query<NodeRow, [string, number]>(
@@ -76,22 +99,23 @@ export function prepareCatalog(db: Database) {
     ),
     // claims
     claims: db.query<ClaimRow, [string, string, number, number]>(
-      `SELECT executor, slot, token, seq, id, claimed_at, attempt FROM claims
-       WHERE node = ? AND (executor, slot) > (?, ?) ORDER BY executor, slot LIMIT ?`,
+      `${claimRows} WHERE node = ? AND (executor, ${slot}) > (?, ?) ORDER BY executor, key LIMIT ?`,
     ),
     claim: db.query<ClaimRow, [string, string, number]>(
-      `SELECT executor, slot, token, seq, id, claimed_at, attempt FROM claims
-       WHERE node = ? AND executor = ? AND slot = ?`,
+      `${claimRows} WHERE node = ? AND executor = ? AND key = (executors.id << ${slotBits}) + 1 + ?`,
     ),
-    channelOfJob: db.query<{ name: string }, [number]>(
-      "SELECT channels.name FROM jobs JOIN channels ON channels.id = jobs.channel WHERE seq = ?",
+    claimOwners: db.query<{ node: string }, []>(
+      `SELECT DISTINCT node FROM executors WHERE EXISTS (
+         SELECT 1 FROM claims WHERE key > (executors.id << ${slotBits}) AND key < ((executors.id + 1) << ${slotBits}))`,
     ),
-    claimOwners: db.query<{ node: string }, []>("SELECT DISTINCT node FROM claims"),
-    claimedSeqs: db.query<{ seq: number }, []>("SELECT seq FROM claims"),
-    statesFrom: db.query<{ seq: number; state: number }, [number, number]>(
-      "SELECT seq, state FROM jobs WHERE seq > ? ORDER BY seq LIMIT ?",
+    /** Claims of nobody, which only a hand in the file can bring about. */
+    strays: db.query<StrayRow, [number, number]>(
+      `${strayRows} WHERE key > ? AND NOT EXISTS (SELECT 1 FROM executors WHERE executors.id = key >> ${slotBits})
+       ORDER BY key LIMIT ?`,
     ),
-    isClaimed: db.query<{ seq: number }, [number]>("SELECT seq FROM claims WHERE seq = ? LIMIT 1"),
+    stray: db.query<StrayRow, [number]>(
+      `${strayRows} WHERE key = ? AND NOT EXISTS (SELECT 1 FROM executors WHERE executors.id = key >> ${slotBits})`,
+    ),
   };
 }
 
@@ -110,6 +134,16 @@ function prepareSet(db: Database, state: number) {
   };
 }
 
+function prepareContent(db: Database, row: string) {
+  return {
+    payload: db.query<{ payload: string | Uint8Array }, [number, number]>(`SELECT payload FROM ${row}`),
+    /** Parts of a payload that is too large to be shown: its beginning and its last byte. */
+    ends: db.query<{ head: Uint8Array; tail: Uint8Array }, [number, number, number]>(
+      `SELECT substr(CAST(payload AS BLOB), 1, ?3) AS head, substr(CAST(payload AS BLOB), -1) AS tail FROM ${row}`,
+    ),
+  };
+}
+
 export type SetStatements = ReturnType<typeof prepareSet>;
 
 export interface ChannelRow {
@@ -120,6 +154,8 @@ export interface ChannelRow {
 
 /** A job's row without its payload. */
 export interface EntryRow {
+  /** Of a ready one: its channel's number, and as `seq` its place in it. */
+  readonly channel?: number;
   readonly seq: number;
   readonly at: number;
   readonly id: string;
@@ -137,11 +173,20 @@ export interface NodeRow {
 }
 
 export interface ClaimRow {
+  readonly key: number;
   readonly executor: string;
   readonly slot: number;
   readonly token: string;
-  readonly seq: number;
   readonly id: string;
   readonly claimed_at: number;
   readonly attempt: number;
+  readonly channel: string | null;
+  /** Null: its job is not there any more. */
+  readonly bytes: number | null;
+}
+
+export interface StrayRow {
+  readonly key: number;
+  readonly id: string;
+  readonly bytes: number;
 }

@@ -1,11 +1,10 @@
-import type { ChannelView, ClaimHolder, ClaimView, NodeView } from "../catalog-store.ts";
+import type { ChannelView, ClaimHolder, ClaimView, NodeView, StoredEntry } from "../catalog-store.ts";
 import { numberIn, queuedMsOf, recordFrom, textIn, textsIn } from "../entry-reading.ts";
 import { isProvenDead, type LivenessProof } from "../liveness.ts";
 import { sightingFrom } from "../node-info.ts";
 import { storedEntry } from "./catalog-entries.ts";
-import type { CatalogStatements, ChannelRow, ClaimRow, NodeRow } from "./catalog-statements.ts";
+import type { CatalogStatements, ChannelRow, ClaimRow, NodeRow, StrayRow } from "./catalog-statements.ts";
 import { textOf } from "./head.ts";
-import { jobState } from "./schema.ts";
 
 /** An envelope of another layout is read whole for the time it was queued, unless it is larger than this. */
 const foreignBytes = 65_536;
@@ -30,7 +29,7 @@ function queuedMsOfNext(statements: CatalogStatements, channel: number): number 
   if (next === null) return undefined;
   const known = queuedMsOf(textOf(next.head));
   if (known !== undefined || next.bytes > foreignBytes) return known;
-  return queuedMsOf(textOf(statements.payload.get(next.seq)?.payload ?? ""));
+  return queuedMsOf(textOf(statements.contents.ready.payload.get(channel, next.seq)?.payload ?? ""));
 }
 
 /** Liveness by proof only: a node of this file is on this machine, and a laptop sleeps. */
@@ -57,22 +56,25 @@ export function nodeView(row: NodeRow, own: LivenessProof, now: number): NodeVie
 }
 
 export function claimView(statements: CatalogStatements, node: string, row: ClaimRow): ClaimView {
-  const job = statements.entry.get(row.seq);
-  const isHeld = job !== null && job.state === jobState.claimed;
+  const { key, id, bytes, channel } = row;
   return {
     node,
     holder: holderName(row),
     record: {
-      jobId: row.id,
+      jobId: id,
       token: row.token,
-      channel: statements.channelOfJob.get(row.seq)?.name,
+      channel: channel ?? undefined,
       claimedAt: row.claimed_at,
       attempt: row.attempt,
     },
     problem: undefined,
-    payloads: isHeld ? 1 : 0,
-    entry: isHeld ? storedEntry(statements, job, { isTimed: false }) : undefined,
+    payloads: bytes === null ? 0 : 1,
+    entry: bytes === null ? undefined : heldEntry(statements, { key, id, bytes }),
   };
+}
+
+function heldEntry(statements: CatalogStatements, { key, id, bytes }: StrayRow): StoredEntry {
+  return storedEntry(statements, { seq: key, at: 0, id, bytes }, { from: "claims" });
 }
 
 export function holderName({ executor, slot }: { executor: string; slot: number }): string {
@@ -84,23 +86,23 @@ export function holderParts(holder: string): { executor: string; slot: number } 
   return executor === undefined ? undefined : { executor, slot: Number(slot) };
 }
 
-/** The owner of rows that are claimed by their state, but by no claim. */
+/** The owner of claims that belong to no executor. */
 const nobody = "nobody";
 
-export function strayHolder(seq: number): ClaimHolder {
-  return { node: nobody, holder: `row ${seq}` };
+export function strayHolder({ key }: { readonly key: number }): ClaimHolder {
+  return { node: nobody, holder: `row ${key}` };
 }
 
-/** The row that a `strayHolder` names. */
-export function straySeq({ node, holder }: ClaimHolder): number | undefined {
-  const [, seq] = (node === nobody && /^row (\d{1,15})$/.exec(holder)) || [];
-  return seq === undefined ? undefined : Number(seq);
+/** The key of the row that a `strayHolder` names. */
+export function strayKey({ node, holder }: ClaimHolder): number | undefined {
+  const [, key] = (node === nobody && /^row (\d{1,15})$/.exec(holder)) || [];
+  return key === undefined ? undefined : Number(key);
 }
 
-/** A claimed row without a claim; undefined when it is no longer one. */
-export function strayView(statements: CatalogStatements, seq: number): ClaimView | undefined {
-  const job = statements.entry.get(seq);
-  if (job?.state !== jobState.claimed || statements.isClaimed.get(seq) !== null) return undefined;
-  const entry = storedEntry(statements, job, { isTimed: false });
-  return { ...strayHolder(seq), record: undefined, problem: undefined, payloads: 1, entry };
+/** A claim of nobody; undefined when it is no longer one. */
+export function strayView(statements: CatalogStatements, key: number): ClaimView | undefined {
+  const row = statements.stray.get(key);
+  if (row === null) return undefined;
+  const entry = heldEntry(statements, row);
+  return { ...strayHolder(row), record: undefined, problem: undefined, payloads: 1, entry };
 }

@@ -23,6 +23,7 @@ import { readEntry } from "../entry-reading.ts";
 import { executionView } from "../execution-view.ts";
 import { ownProof } from "../liveness.ts";
 import type { NodeSignal } from "../store.ts";
+import { stored as storedAs } from "./bodies.ts";
 import { locatorFrom, numberFrom, partsFrom, rowCursorFrom } from "./catalog-cursors.ts";
 import { bytesPerCall, entriesPerCall, entryPage, rowsWanted, storedEntry } from "./catalog-entries.ts";
 import { idsOf } from "./catalog-ids.ts";
@@ -35,15 +36,14 @@ import {
   holderParts,
   nodeView,
   strayHolder,
-  straySeq,
+  strayKey,
   strayView,
 } from "./catalog-views.ts";
 import { type FileOptions, SqliteFile } from "./file.ts";
 import { requeuedText, textOf } from "./head.ts";
-import { jobState } from "./schema.ts";
+import { placeBits } from "./schema.ts";
 
-/** Rows that are looked at for payloads that nothing claims; only two short columns of each are read. */
-const rowsPerSurvey = 2000;
+const endOfChannel = 2 ** placeBits;
 const rowsPerPurge = 1000;
 const bytesPerPurge = 4 * 1024 * 1024;
 const bytesMovedPerCall = 512 * 1024;
@@ -74,9 +74,10 @@ export class SqliteCatalog implements CatalogStore {
     return this.read((statements) => {
       const counted = new Map(statements.counters.all().map(({ name, value }) => [name, value]));
       const { planned, retrying, discarded } = statements.sets;
+      const settled = statements.settled.get();
       return {
-        processed: counted.get("processed") ?? 0,
-        failed: counted.get("failed") ?? 0,
+        processed: (counted.get("processed") ?? 0) + (settled?.processed ?? 0),
+        failed: (counted.get("failed") ?? 0) + (settled?.failed ?? 0),
         planned: planned.count.get()?.n ?? 0,
         retrying: retrying.count.get()?.n ?? 0,
         discarded: discarded.count.get()?.n ?? 0,
@@ -119,13 +120,13 @@ export class SqliteCatalog implements CatalogStore {
       if (place.state !== "ready") {
         const { at, seq } = from ?? { at: Number.NEGATIVE_INFINITY, seq: -1 };
         const rows = statements.sets[place.state].after.all(at, seq, rowsWanted(options));
-        return entryPage(statements, rows, { ...options, isTimed: true });
+        return entryPage(statements, rows, { ...options, from: "jobs" });
       }
       const channel = statements.channel.get(place.channel)?.id;
       if (channel === undefined) return { items: [], cursor: undefined };
-      const { at, seq } = from ?? { at: Number.POSITIVE_INFINITY, seq: Number.MAX_SAFE_INTEGER };
-      const rows = statements.readyFromNewest.all(channel, at, seq, rowsWanted(options));
-      return entryPage(statements, rows, { ...options, isTimed: false });
+      const before = Math.min(from?.seq ?? endOfChannel, endOfChannel);
+      const rows = statements.readyFromNewest.all(channel, before, rowsWanted(options));
+      return entryPage(statements, rows, { ...options, from: "ready" });
     });
   }
 
@@ -172,7 +173,10 @@ export class SqliteCatalog implements CatalogStore {
   async purgeStep(place: PurgeablePlace, { isFurther = false }: StepOptions = {}): Promise<PurgeStep> {
     const removed = await this.write((statements) => {
       const rows = withinBytes(earliest(statements, place, rowsPerPurge), bytesPerPurge);
-      for (const { seq } of rows) statements.deleteJob.run(seq);
+      for (const { seq, channel } of rows) {
+        if (channel === undefined) statements.deleteJob.run(seq);
+        else removeReady(statements, channel, seq);
+      }
       return rows.length;
     });
     const name = place.state === "ready" ? `purge ready ${place.channel}` : `purge ${place.state}`;
@@ -236,8 +240,8 @@ export class SqliteCatalog implements CatalogStore {
 
   claim(reference: ClaimHolder): Promise<ClaimView | undefined> {
     return this.read((statements) => {
-      const seq = straySeq(reference);
-      if (seq !== undefined) return strayView(statements, seq);
+      const stray = strayKey(reference);
+      if (stray !== undefined) return strayView(statements, stray);
       const parts = holderParts(reference.holder);
       if (parts === undefined) return undefined;
       const row = statements.claim.get(reference.node, parts.executor, parts.slot);
@@ -247,7 +251,7 @@ export class SqliteCatalog implements CatalogStore {
 
   // -------------------------------------------------------------------------------------- walks
 
-  /** The owners of claims first, then the rows, for those that are claimed by their state alone. */
+  /** The owners of claims first, then what is claimed by nobody. */
   async survey(cursor?: string): Promise<Survey> {
     const none = { channels: [], holders: [], nodes: [] };
     const after = numberFrom(cursor);
@@ -255,15 +259,9 @@ export class SqliteCatalog implements CatalogStore {
       if (cursor === undefined) {
         return { ...none, nodes: statements.claimOwners.all().map(({ node }) => node), cursor: "0" };
       }
-      const rows = statements.statesFrom.all(after, rowsPerSurvey);
-      const held = rows.filter(({ state }) => state === jobState.claimed);
-      const claimed = new Set(held.length === 0 ? [] : statements.claimedSeqs.all().map(({ seq }) => seq));
-      const strays = held.filter(({ seq }) => !claimed.has(seq));
-      return {
-        ...none,
-        holders: strays.map(({ seq }) => strayHolder(seq)),
-        cursor: rows.length < rowsPerSurvey ? undefined : String(rows.at(-1)?.seq),
-      };
+      const rows = statements.strays.all(after, entriesPerCall);
+      const next = rows.length < entriesPerCall ? undefined : String(rows.at(-1)?.key);
+      return { ...none, holders: rows.map(strayHolder), cursor: next };
     });
   }
 
@@ -294,7 +292,7 @@ export class SqliteCatalog implements CatalogStore {
   /** As `write`, for what may make jobs ready: idle workers of this process are woken. */
   private writeReady<T>(work: (statements: CatalogStatements, now: number) => T): Promise<T> {
     return this.file.write((database) => work(this.statements(database), Date.now() / 1000), {
-      hasNews: () => true,
+      onCommit: () => this.file.turns.tellNews(),
     });
   }
 
@@ -317,15 +315,21 @@ function located(
   return isMeant ? row : undefined;
 }
 
+function removeReady(statements: CatalogStatements, channel: number, place: number): void {
+  const body = statements.deleteReady.get(channel, place)?.body ?? null;
+  if (body !== null) statements.deleteBody.run(body);
+}
+
 /** False when its channel cannot be told. */
 function requeueRow(statements: CatalogStatements, row: EntryRow, now: number): boolean {
-  const { channel } = storedEntry(statements, row, { isTimed: true, withText: false });
-  const stored = statements.payload.get(row.seq)?.payload ?? "";
+  const { channel } = storedEntry(statements, row, { from: "jobs", withText: false });
+  const stored = statements.contents.jobs.payload.get(0, row.seq)?.payload ?? "";
   const name = channel ?? wholeChannel(stored, row.bytes);
   if (name === undefined) return false;
   const id = statements.addChannel.get(name)?.id ?? 0;
   const payload = typeof stored === "string" ? requeuedText(stored, Math.floor(now * 1000)) : stored;
-  statements.requeue.run(id, now, payload, row.seq);
+  const { shape, payload: text } = storedAs(statements.addBody, payload);
+  statements.requeue.run(id, shape, text, row.seq);
   statements.deleteJob.run(row.seq);
   return true;
 }

@@ -1,8 +1,9 @@
 import { randomHex } from "../../foundation/ids.ts";
 import type { CycleReply, CycleRequest } from "../store.ts";
-import type { Engine } from "./engine.ts";
+import { claimKey, type Engine } from "./engine.ts";
 import { Reserving } from "./reserving.ts";
 import { type ArchiveLimits, Settling } from "./settling.ts";
+import type { ClaimRow, Statements } from "./statements.ts";
 
 /** One cycle in one transaction: settles, then reserves. */
 export class Cycle {
@@ -16,30 +17,17 @@ export class Cycle {
 
   run(request: CycleRequest): Promise<CycleReply> {
     return this.engine.write((statements, now) => {
-      const { node, executor, generation } = request.executor;
-      const claims = new Map(statements.claimsOf.all(node, executor).map((claim) => [claim.slot, claim]));
-      const settling = new Settling({
-        engine: this.engine,
-        statements,
-        request,
-        claims,
-        now,
-        archive: this.archive,
-      });
-      settling.run();
-      const isCurrent = statements.generation.get(node, executor)?.generation === generation;
-      const reserving = new Reserving({
-        engine: this.engine,
-        statements,
-        request,
-        claims,
-        now,
-        tokenBase: request.tokenBase ?? randomHex(8),
-      });
-      if (isCurrent && request.ahead !== undefined) statements.setAhead.run(node, executor, request.ahead);
+      const { engine, archive } = this;
+      const executorKey = engine.executorKey(statements, request.executor);
+      const claims = executorKey === undefined ? new Map() : claimsOf(statements, executorKey, request);
+      const parts = { engine, statements, request, executorKey, claims, now };
+      const settling = new Settling({ ...parts, archive });
+      const generation = settling.run();
+      const isCurrent = generation === request.executor.generation;
+      const reserving = new Reserving({ ...parts, tokenBase: request.tokenBase ?? randomHex(8) });
       if (isCurrent && request.slots.length > 0) reserving.run();
       settling.removeClaims(reserving.takenSlots);
-      settling.count(reserving.settledAtOnce);
+      if (reserving.settledAtOnce > 0) settling.count(reserving.settledAtOnce, 0);
       return {
         refused: settling.refused,
         blocked: settling.blocked,
@@ -53,4 +41,25 @@ export class Cycle {
       };
     });
   }
+}
+
+/** What is stored for the slots that the request names, and those between them. */
+function claimsOf(
+  statements: Statements,
+  executorKey: number,
+  { settlements, slots }: CycleRequest,
+): Map<number, ClaimRow> {
+  let first = Number.POSITIVE_INFINITY;
+  let last = -1;
+  const widen = (slot: number) => {
+    if (slot < first) first = slot;
+    if (slot > last) last = slot;
+  };
+  for (const { slot, token } of settlements) if (token !== "") widen(slot);
+  for (const slot of slots) widen(slot);
+  const claims = new Map<number, ClaimRow>();
+  if (last === -1) return claims;
+  const [from, to] = [claimKey(executorKey, first), claimKey(executorKey, last)];
+  for (const claim of statements.claimsBetween.all(from, to)) claims.set(claim.slot, claim);
+  return claims;
 }

@@ -16,8 +16,8 @@ export interface FileOptions {
 export interface WriteOptions {
   /** Bytes to be published: only publishing fails because the disk is full, and it does so first. */
   readonly publishing?: number;
-  /** Asked after the transaction was committed: whether it made something ready. */
-  readonly hasNews?: () => boolean;
+  /** Called as soon as the transaction is committed. */
+  readonly onCommit?: () => void;
 }
 
 /** How long one attempt may hold a thread of a node, in turn and at the file's lock. */
@@ -72,7 +72,7 @@ export class SqliteFile {
    * @throws StoreFull (publishing only) | StoreUnavailable | StoreUnsuitable | StoreError
    */
   async write<T>(work: (database: Database) => T, options: WriteOptions = {}): Promise<T> {
-    const result = await this.patiently(async () => {
+    return this.patiently(async () => {
       if (options.publishing !== undefined) {
         this.checkedAt = Number.NEGATIVE_INFINITY; // a job must not go into a file that is no longer there
         this.use();
@@ -81,7 +81,9 @@ export class SqliteFile {
       const { turns } = this;
       const isMyTurn = this.isMain ? await turns.takeAsync(workerWaitMs) : turns.take(workerWaitMs);
       try {
-        return this.transact(this.use(), work);
+        const result = this.transact(this.use(), work);
+        options.onCommit?.();
+        return result;
       } catch (error) {
         const meaning = translated(error, this.path);
         if (!(meaning instanceof StoreFull) || options.publishing !== undefined) throw meaning;
@@ -90,8 +92,6 @@ export class SqliteFile {
         if (isMyTurn) turns.giveBack();
       }
     });
-    if (options.hasNews?.() === true) this.turns.tellNews();
-    return result;
   }
 
   /** Statements that only read, each seeing the file as it is then. */

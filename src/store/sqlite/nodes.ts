@@ -14,11 +14,10 @@ import type {
   RevokeOptions,
   StoredClaim,
 } from "../store.ts";
-import type { Engine } from "./engine.ts";
+import { type Engine, executorKeyOf } from "./engine.ts";
 import type { Presence } from "./presence.ts";
-import type { FullClaimRow, NodeRow, Statements } from "./statements.ts";
+import { claimsPerStep, type FullClaimRow, type NodeRow, type Statements } from "./statements.ts";
 
-const claimsPerStep = 100;
 /** Seconds between two beats that count as a gap: two beats missed. */
 const beatGapSeconds = 7;
 const crashesKeptSeconds = 7 * 86_400;
@@ -53,7 +52,10 @@ export class Nodes {
   grant({ node, executor, generation }: Executor): Promise<boolean> {
     return this.engine.write((statements) => {
       if (!isAlive(statements.node.get(node))) return false;
-      statements.setGeneration.run(node, executor, generation);
+      const key =
+        this.engine.executorKey(statements, { node, executor }) ??
+        this.addExecutor(statements, node, executor);
+      statements.setGeneration.run(key, generation);
       return true;
     });
   }
@@ -64,12 +66,14 @@ export class Nodes {
     { isCrash, running, spared }: RevokeOptions,
   ): Promise<readonly StoredClaim[]> {
     return this.engine.write((statements, now) => {
-      statements.deleteGeneration.run(node, executor);
+      const key = this.engine.executorKey(statements, { node, executor });
+      if (key === undefined) return [];
+      statements.retire.run(key);
       const claims = statements.claimsOfExecutor.all(node, executor);
       for (const claim of claims) {
         if (!isCrash || running?.includes(claim.slot) === false || spared?.includes(claim.token)) continue;
         this.countCrash(statements, claim, now);
-        statements.noteCrash.run(node, executor, claim.slot);
+        statements.noteCrash.run(claim.key);
       }
       return claims.map(storedClaim);
     });
@@ -140,7 +144,7 @@ export class Nodes {
 
   closeForReservations(identity: string): Promise<void> {
     return this.engine.write((statements) => {
-      statements.deleteGenerations.run(identity);
+      this.retireAll(statements, identity);
     });
   }
 
@@ -163,21 +167,19 @@ export class Nodes {
     known: readonly ClaimReference[],
   ): Promise<{ isCurrent: boolean; missing: readonly ClaimReference[]; requeued: number }> {
     return this.engine.write((statements) => {
-      const present = statements.generation.get(node, executor)?.generation;
-      if (present !== generation && present !== newGeneration)
+      const key = this.engine.executorKey(statements, { node, executor });
+      const present = key === undefined ? undefined : statements.generation.get(key)?.token;
+      if (key === undefined || (present !== generation && present !== newGeneration))
         return { isCurrent: false, missing: [], requeued: 0 };
-      statements.setGeneration.run(node, executor, newGeneration);
+      statements.setGeneration.run(key, newGeneration);
       const tokens = new Map(known.map(({ slot, token }) => [slot, token]));
       const found = new Set<number>();
-      let requeued = 0;
-      for (const { slot, token, seq, channel } of statements.claimsOfExecutor.all(node, executor)) {
-        if (channel !== null && tokens.get(slot) === token) {
-          found.add(slot);
-          continue;
-        }
-        statements.deleteClaim.run(node, executor, slot);
-        requeued += statements.requeueJob.run(seq).changes;
+      const unknown: FullClaimRow[] = [];
+      for (const claim of statements.claimsOfExecutor.all(node, executor)) {
+        if (claim.channel !== null && tokens.get(claim.slot) === claim.token) found.add(claim.slot);
+        else unknown.push(claim);
       }
+      const requeued = putBack(statements, unknown);
       if (requeued > 0) this.engine.announce();
       return { isCurrent: true, missing: known.filter(({ slot }) => !found.has(slot)), requeued };
     });
@@ -202,33 +204,47 @@ export class Nodes {
     { now, isCrash }: { now: number; isCrash: boolean },
   ): RecoverReply {
     statements.markDead.run(now, identity);
-    statements.deleteGenerations.run(identity);
-    const claims = statements.claimsOfNode.all(identity, claimsPerStep);
+    this.retireAll(statements, identity);
+    const claims = statements.claimsOfNode.all(identity);
+    putBack(statements, claims);
     const recovered = claims.flatMap((claim) => {
-      const { executor, slot, seq, id, channel } = claim;
-      statements.deleteClaim.run(identity, executor, slot);
-      if (channel === null) return []; // its job is not there any more
-      statements.requeueJob.run(seq);
-      const crashes = isCrash ? this.crashesOf(statements, claim, { identity, now }) : 0;
-      return [{ jobId: id, channel, crashes }];
+      if (claim.channel === null) return []; // its job is not there any more
+      const crashes = isCrash ? this.crashesOf(statements, claim, now) : 0;
+      return [{ jobId: claim.id, channel: claim.channel, crashes }];
     });
     if (recovered.length > 0) this.engine.announce();
     if (claims.length === claimsPerStep) return { state: "more", recovered };
-    statements.deleteRunningOfNode.run(identity);
-    statements.deleteSignals.run(identity);
-    statements.deleteProgress.run(identity);
-    statements.deleteNode.run(identity);
+    this.remove(statements, identity);
     return { state: "done", recovered };
   }
 
+  private retireAll(statements: Statements, identity: string): void {
+    for (const { id } of statements.executors.all(identity)) statements.retire.run(executorKeyOf(id));
+  }
+
+  /** What its executors have settled stays counted. */
+  private remove(statements: Statements, identity: string): void {
+    for (const { id } of statements.executors.all(identity)) {
+      const settled = statements.settled.get(executorKeyOf(id));
+      statements.count.run(settled?.processed ?? 0, "processed");
+      statements.count.run(settled?.failed ?? 0, "failed");
+      statements.deleteClaim.run(executorKeyOf(id));
+    }
+    statements.deleteExecutors.run(identity);
+    statements.deleteRunningOfNode.run(identity);
+    statements.deleteSignals.run(identity);
+    statements.deleteNode.run(identity);
+  }
+
+  private addExecutor(statements: Statements, node: string, executor: string): number {
+    return executorKeyOf(statements.addExecutor.get(node, executor)?.id ?? 0);
+  }
+
   /** A claim of its worker's last call with work in hand was not begun when the store last heard of it. */
-  private crashesOf(
-    statements: Statements,
-    claim: FullClaimRow,
-    { identity, now }: { identity: string; now: number },
-  ): number {
-    const last = claim.ahead === 0 ? undefined : statements.lastAhead.get(identity, claim.executor)?.ahead;
-    if (last !== undefined && claim.ahead >= last) return statements.crashes.get(claim.id)?.count ?? 0;
+  private crashesOf(statements: Statements, claim: FullClaimRow, now: number): number {
+    const { ahead, lastAhead } = claim;
+    if (ahead !== null && lastAhead !== null && ahead >= lastAhead)
+      return statements.crashes.get(claim.id)?.count ?? 0;
     return this.countCrash(statements, claim, now);
   }
 
@@ -237,6 +253,16 @@ export class Nodes {
     if (crashed === 1) return statements.crashes.get(id)?.count ?? 0;
     return statements.countCrash.get(id, now + crashesKeptSeconds)?.count ?? 0;
   }
+}
+
+/** The one that was reserved last first: each comes before the others. @returns how many had their job */
+function putBack(statements: Statements, claims: readonly FullClaimRow[]): number {
+  let requeued = 0;
+  for (const { key } of claims.toSorted((one, other) => other.place - one.place)) {
+    requeued += statements.requeueClaimed.run(key).changes;
+    statements.deleteClaim.run(key);
+  }
+  return requeued;
 }
 
 function isSignal(text: string): text is NodeSignal {

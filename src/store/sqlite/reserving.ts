@@ -1,5 +1,6 @@
 import type { ChannelShare, CycleRequest, Reservation } from "../store.ts";
-import type { Engine } from "./engine.ts";
+import { inBodies } from "./bodies.ts";
+import { claimKey, type Engine } from "./engine.ts";
 import { byteLength, failureCountOf, textOf } from "./head.ts";
 import type { ClaimRow, ReadyRow, Statements } from "./statements.ts";
 
@@ -11,7 +12,8 @@ export interface ReservingParts {
   readonly engine: Engine;
   readonly statements: Statements;
   readonly request: CycleRequest;
-  /** What is stored for the executor and was not settled, by slot. */
+  readonly executorKey: number | undefined;
+  /** What is stored for the slots in question and was not settled. */
   readonly claims: ReadonlyMap<number, ClaimRow>;
   readonly now: number;
   /** What the tokens of the new claims begin with. */
@@ -25,6 +27,11 @@ interface ChannelDraw {
   barred: number;
   taken: number;
   isOver: boolean;
+}
+
+interface ReadyJob {
+  readonly row: ReadyRow;
+  readonly raw: string;
 }
 
 /** The second half of a cycle: fills free slots from the channels in their order, in two passes. */
@@ -81,20 +88,21 @@ export class Reserving {
     const wanted = Math.min(limit, this.free.length - this.reserved.length);
     if (draw.isOver || this.isFull || wanted <= 0) return;
     draw.barred = 0;
-    const rows = this.chosen(draw, wanted);
-    for (const row of rows) this.reserve(row, draw.share.channel);
-    draw.taken += rows.length;
-    if (rows.length < wanted) draw.isOver = true;
+    const jobs = this.chosen(draw, wanted);
+    for (const job of jobs) this.reserve(job, draw);
+    this.takeAway(jobs, draw);
+    draw.taken += jobs.length;
+    if (jobs.length < wanted) draw.isOver = true;
   }
 
   /** All rows are read before the first one is changed. */
-  private chosen(draw: ChannelDraw, wanted: number): ReadyRow[] {
+  private chosen(draw: ChannelDraw, wanted: number): ReadyJob[] {
     const { statements } = this.parts;
-    const rows: ReadyRow[] = [];
+    const jobs: ReadyJob[] = [];
     if (wanted === 1) {
       const row = statements.oldestReady.get(draw.id);
-      if (row === null) return rows;
-      if (row.barrier === null) return this.hasRoomFor(row) ? [row] : rows;
+      if (row === null) return jobs;
+      if (row.barrier === null) return this.add(row, jobs) ? jobs : [];
     }
     for (const row of statements.readyJobs.iterate(draw.id)) {
       if (row.barrier !== null && this.isBarred(row.barrier)) {
@@ -102,40 +110,51 @@ export class Reserving {
         if (draw.barred >= maxBarred) break;
         continue;
       }
-      if (!this.hasRoomFor(row)) break;
-      rows.push(row);
-      if (rows.length === wanted) break;
+      if (!this.add(row, jobs) || jobs.length === wanted) break;
     }
-    return rows;
+    return jobs;
   }
 
   /** At most 1 MiB, but always one. */
-  private hasRoomFor({ payload }: ReadyRow): boolean {
+  private add(row: ReadyRow, jobs: ReadyJob[]): boolean {
+    const { engine, statements } = this.parts;
+    const payload = engine.shapes.putTogether(statements, row);
     const size = byteLength(payload);
     if (this.bytes > 0 && this.bytes + size > maxBytes) {
       this.isFull = true;
       return false;
     }
     this.bytes += size;
+    jobs.push({ row, raw: textOf(payload) });
     return true;
   }
 
-  private reserve(row: ReadyRow, channel: string): void {
-    const { statements, request, now, tokenBase } = this.parts;
+  private reserve({ row, raw }: ReadyJob, { id, share: { channel } }: ChannelDraw): void {
+    const { statements, request, executorKey = 0, now, tokenBase } = this.parts;
     const slot = this.free[this.reserved.length] ?? 0;
-    const raw = textOf(row.payload);
     if (request.isAtMostOnce) {
-      statements.takeJob.run(row.seq);
+      if (typeof row.payload === "number") statements.deleteBody.run(row.payload);
       this.settledAtOnce += 1;
       this.reserved.push({ slot, token: "", channel, raw, earlierAttempts: 0 });
       return;
     }
-    const { node, executor } = request.executor;
     const token = `${tokenBase}.${slot}`;
-    statements.claimJob.run(row.seq);
-    const attempt = failureCountOf(raw) + 1;
-    statements.addClaim.run(node, executor, slot, token, row.seq, row.id, now, attempt, request.ahead ?? 0);
+    const attempt = hasNotFailed(row) ? 1 : failureCountOf(raw) + 1;
+    const { ahead = null } = request;
+    statements.addClaim.run(claimKey(executorKey, slot), token, now, attempt, ahead, id, row.place);
     this.reserved.push({ slot, token, channel, raw, earlierAttempts: 0 });
+  }
+
+  /** Rows that stand side by side, which is nearly always all of them, in one call. */
+  private takeAway(jobs: readonly ReadyJob[], { id }: ChannelDraw): void {
+    const { statements } = this.parts;
+    let first: number | undefined;
+    for (const [i, { row }] of jobs.entries()) {
+      first ??= row.place;
+      if (jobs[i + 1]?.row.place === row.place + 1) continue;
+      statements.takeReady.run(id, first, row.place);
+      first = undefined;
+    }
   }
 
   private isBarred(barrier: string): boolean {
@@ -144,4 +163,9 @@ export class Reserving {
     this.barriers.set(barrier, known);
     return known;
   }
+}
+
+/** What was published alone has a shape. */
+function hasNotFailed({ shape }: ReadyRow): boolean {
+  return shape !== null && shape !== inBodies;
 }

@@ -1,11 +1,20 @@
 import type { Database } from "bun:sqlite";
 
+/** The state of a row in `jobs`, which holds what waits for its time and what was archived. */
+export const jobState = { planned: 3, retrying: 4, discarded: 5 } as const;
+
 /**
- * The state of a job's row. Ready jobs are taken in the order of `at`, then of `seq`. SQLite stores 0 and 1
- * in no byte and these in one: a row that changes from one to another keeps its size, so that it is
- * overwritten in place, however large its payload.
+ * A row of `ready` is found by its channel's number and its place in the channel: both make up its `seq`.
+ * What is published stands behind the last one, what is put back before the first one; in an empty channel
+ * places begin in the middle.
  */
-export const jobState = { ready: 2, planned: 3, retrying: 4, discarded: 5, claimed: 6 } as const;
+export const placeBits = 43;
+export const middlePlace = 2 ** (placeBits - 1);
+/** Channels are numbered from 1 as their names come up; so many numbers leave room for places. */
+export const maxChannels = 2 ** (63 - placeBits) - 1;
+
+/** A row of `claims` is found by its executor's number and its slot; its slots' rows follow the executor's own. */
+export const slotBits = 20;
 
 /**
  * The condition of the index of those three. SQLite uses a partial index only where a query repeats its
@@ -98,6 +107,78 @@ const migrations: readonly string[] = [
     PRIMARY KEY (node, executor)
   ) WITHOUT ROWID;
   `,
+  // Each page that a transaction writes costs it more than a dozen statements do. So ready jobs need no index,
+  // a claim holds its job, an executor's row and its claims stand together, and what envelopes of one task
+  // have in common is stored once. Claims of the former layout are put back: its programs cannot go on.
+  `
+  DROP INDEX jobs_ready;
+  -- The text of an envelope, in order: {"id":"<id><after_id><ms><after_queued><ms><after_created><payload>}
+  CREATE TABLE shapes (
+    id INTEGER PRIMARY KEY,
+    after_id TEXT NOT NULL,
+    after_queued TEXT NOT NULL,
+    after_created TEXT NOT NULL,
+    UNIQUE (after_id, after_queued, after_created)
+  );
+  -- Large envelopes, which stay where they are while their jobs are claimed and put back.
+  CREATE TABLE bodies (id INTEGER PRIMARY KEY, payload NOT NULL);
+  -- seq: the channel's number * 2^43 + place. With a shape the payload is the text of the arguments and ms
+  -- when it was published; with the shape 0 it is the id of a body; without one it is the whole envelope, and
+  -- a BLOB when it is not UTF-8.
+  CREATE TABLE ready (
+    seq INTEGER PRIMARY KEY,
+    shape INTEGER,
+    ms INTEGER,
+    id TEXT NOT NULL,
+    barrier TEXT,
+    payload NOT NULL
+  );
+  INSERT INTO bodies SELECT seq, payload FROM jobs WHERE state IN (2, 6) AND octet_length(payload) > 2048;
+  INSERT INTO ready (seq, shape, id, barrier, payload)
+    SELECT (channel << 43) + (1 << 42) + row_number() OVER (PARTITION BY channel ORDER BY at, jobs.seq),
+      CASE WHEN bodies.id IS NOT NULL THEN 0 END, jobs.id, barrier, coalesce(bodies.id, jobs.payload)
+    FROM jobs LEFT JOIN bodies ON bodies.id = jobs.seq WHERE state IN (2, 6);
+  DELETE FROM jobs WHERE state IN (2, 6);
+  CREATE TABLE executors (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    node TEXT NOT NULL,
+    executor TEXT NOT NULL,
+    UNIQUE (node, executor)
+  );
+  DROP TABLE claims;
+  DROP TABLE generations;
+  DROP TABLE progress;
+  -- key: the executor's number * 2^20, + 1 + slot in a claim's row. An executor's own row has its generation,
+  -- while it has one, as token, and what it has settled. ahead: in a claim's row the call that reserved it with
+  -- work in hand, in the executor's the last such call. seq, shape, ms, id, payload: the job's, from ready.
+  CREATE TABLE claims (
+    key INTEGER PRIMARY KEY,
+    token TEXT,
+    processed INTEGER,
+    failed INTEGER,
+    claimed_at REAL,
+    attempt INTEGER,
+    crashed INTEGER, -- 1: this claim's crash is counted already
+    ahead INTEGER,
+    seq INTEGER,
+    shape INTEGER,
+    ms INTEGER,
+    id TEXT,
+    payload
+  );
+  CREATE VIEW ready_jobs AS
+    SELECT seq, ready.id AS id, CASE WHEN shape IS NULL THEN ready.payload
+      WHEN shape = 0 THEN (SELECT bodies.payload FROM bodies WHERE bodies.id = ready.payload)
+      ELSE '{"id":"' || ready.id || after_id || ms || after_queued || ms || after_created || ready.payload || '}'
+      END AS payload
+    FROM ready LEFT JOIN shapes ON shapes.id = shape;
+  CREATE VIEW claimed_jobs AS
+    SELECT key, seq, claims.id AS id, CASE WHEN shape IS NULL THEN claims.payload
+      WHEN shape = 0 THEN (SELECT bodies.payload FROM bodies WHERE bodies.id = claims.payload)
+      ELSE '{"id":"' || claims.id || after_id || ms || after_queued || ms || after_created || claims.payload || '}'
+      END AS payload
+    FROM claims LEFT JOIN shapes ON shapes.id = shape WHERE claims.id IS NOT NULL;
+  `,
 ];
 
 export const schemaVersion = migrations.length;
@@ -119,13 +200,13 @@ export function identityOf(database: Database): string {
   return database.query<{ identity: string }, []>("SELECT identity FROM file").get()?.identity ?? "";
 }
 
-/** Brings the file to the present schema; other processes wait meanwhile, and find it done. */
-export function migrate(database: Database): void {
-  if (versionOf(database) === schemaVersion) return;
+/** Brings the file to a version, by default the present one; others wait meanwhile, and find it done. */
+export function migrate(database: Database, to = schemaVersion): void {
+  if (versionOf(database) >= to) return;
   database.run("BEGIN IMMEDIATE");
   try {
     database.run(`PRAGMA application_id = ${applicationId}`);
-    for (let version = versionOf(database); version < schemaVersion; version++) {
+    for (let version = versionOf(database); version < to; version++) {
       database.run(migrations[version] ?? "");
       database.run(`PRAGMA user_version = ${version + 1}`);
     }

@@ -1,5 +1,5 @@
 import type { CycleRequest, Settlement } from "../store.ts";
-import type { Engine } from "./engine.ts";
+import { claimKey, type Engine } from "./engine.ts";
 import { channelIn } from "./head.ts";
 import { jobState } from "./schema.ts";
 import type { ClaimRow, Statements } from "./statements.ts";
@@ -19,7 +19,9 @@ export interface SettlingParts {
   readonly engine: Engine;
   readonly statements: Statements;
   readonly request: CycleRequest;
-  /** What is stored for the executor, by slot. Those that are settled are taken out. */
+  /** Undefined: the executor is not stored, and holds nothing. */
+  readonly executorKey: number | undefined;
+  /** What is stored for the slots in question. Those that are settled are taken out. */
   readonly claims: Map<number, ClaimRow>;
   readonly now: number;
   readonly archive: ArchiveLimits;
@@ -35,6 +37,7 @@ export class Settling {
   readonly blocked: { settlement: Settlement; reason: string }[] = [];
   private readonly parts: SettlingParts;
   private readonly settledSlots: number[] = [];
+  private readonly requeued: number[] = [];
   private processed = 0;
   private failed = 0;
   private hasArchived = false;
@@ -43,26 +46,35 @@ export class Settling {
     this.parts = parts;
   }
 
-  run(): void {
+  /** @returns the executor's generation, if it has one */
+  run(): string | undefined {
     for (const settlement of this.parts.request.settlements) this.settle(settlement);
+    if (this.requeued.length > 0) this.requeue();
     if (this.hasArchived) this.trimArchive();
+    return this.count(this.processed, this.failed);
   }
 
   /** @param kept slots whose claims have been overwritten meanwhile */
   removeClaims(kept: ReadonlySet<number>): void {
-    const { statements, request } = this.parts;
-    const { node, executor } = request.executor;
-    for (const slot of this.settledSlots) {
-      if (!kept.has(slot)) statements.deleteClaim.run(node, executor, slot);
-    }
+    const { statements } = this.parts;
+    for (const slot of this.settledSlots) if (!kept.has(slot)) statements.deleteClaim.run(this.keyOf(slot));
   }
 
-  /** @param settledAtOnce jobs that were settled as they were reserved */
-  count(settledAtOnce: number): void {
-    const { statements } = this.parts;
-    const processed = this.processed + settledAtOnce;
+  /** With the executor, whose row is written anyway; else with the file. @returns as `run` */
+  count(processed: number, failed: number): string | undefined {
+    const { statements, executorKey, request } = this.parts;
+    const { ahead = null, executor } = request;
+    const hasAny = processed > 0 || failed > 0;
+    if (executorKey !== undefined) {
+      const own =
+        hasAny || ahead !== null
+          ? statements.countSettled.get(executorKey, processed, failed, ahead, executor.generation)
+          : statements.generation.get(executorKey);
+      if (own !== null) return own.token ?? undefined;
+    }
     if (processed > 0) statements.count.run(processed, "processed");
-    if (this.failed > 0) statements.count.run(this.failed, "failed");
+    if (failed > 0) statements.count.run(failed, "failed");
+    return undefined;
   }
 
   private settle(settlement: Settlement): void {
@@ -82,34 +94,41 @@ export class Settling {
     const claim = this.parts.claims.get(settlement.slot);
     if (claim?.token !== settlement.token) return false;
     this.parts.claims.delete(settlement.slot);
-    this.settledSlots.push(settlement.slot);
-    return this.carryOut(settlement, claim.seq).changes > 0;
-  }
-
-  private carryOut(settlement: Settlement, seq: number): { changes: number } {
-    const { statements, engine } = this.parts;
-    switch (settlement.outcome) {
-      case "ack":
-      case "drop":
-        return statements.deleteJob.run(seq);
-      case "requeue":
-        engine.announce();
-        return statements.requeueJob.run(seq);
-      case "retry":
-      case "archive":
-        return this.move(settlement, seq);
+    if (settlement.outcome === "requeue" && claim.isLost === 0) {
+      this.requeued.push(settlement.slot);
+      return true;
     }
+    this.settledSlots.push(settlement.slot);
+    if (claim.isLost === 1) return false;
+    // A job that is done goes with its claim.
+    if (settlement.outcome === "retry" || settlement.outcome === "archive") this.move(settlement);
+    if (claim.body !== null) this.parts.statements.deleteBody.run(claim.body);
+    return true;
   }
 
-  private move(settlement: Moved, seq: number): { changes: number } {
+  /** The one that was reserved last first: each comes before the others. */
+  private requeue(): void {
+    const { statements, engine } = this.parts;
+    const places = (slot: number) => statements.placeOf.get(this.keyOf(slot))?.place ?? 0;
+    const lastFirst = this.requeued.map((slot) => ({ slot, place: places(slot) }));
+    lastFirst.sort((one, other) => other.place - one.place);
+    for (const { slot } of lastFirst) {
+      statements.requeueClaimed.run(this.keyOf(slot));
+      statements.deleteClaim.run(this.keyOf(slot));
+    }
+    engine.announce();
+  }
+
+  private move(settlement: Moved): void {
     const { statements, engine } = this.parts;
     const named = channelIn(settlement.payload);
-    const channel =
-      named === undefined
-        ? (statements.channelOf.get(seq)?.channel ?? 0)
-        : engine.channelId(statements, named);
+    const channel = named === undefined ? null : engine.channelId(statements, named);
     const { state, at } = this.destination(settlement);
-    return statements.settleJob.run(state, at, channel, settlement.payload, seq);
+    statements.moveClaimed.run(channel, state, at, settlement.payload, this.keyOf(settlement.slot));
+  }
+
+  private keyOf(slot: number): number {
+    return claimKey(this.parts.executorKey ?? 0, slot);
   }
 
   /** At-most-once: the row was deleted when the job was reserved; only where a failed job goes is left. */

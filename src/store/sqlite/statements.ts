@@ -1,27 +1,46 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
-import { jobState, timed } from "./schema.ts";
+import { inBodies } from "./bodies.ts";
+import { jobState, middlePlace, placeBits, slotBits, timed } from "./schema.ts";
 
-const { ready, planned, retrying, discarded, claimed } = jobState;
+const { planned, retrying, discarded } = jobState;
+
+/** Claims that one call takes back. */
+export const claimsPerStep = 100;
 
 /** Rows that one statement inserts: a call costs more than a row. */
-export const rowsPerInsert = 8;
+export const rowsPerInsert = 10;
 
-/** Channel, time and barrier are the same for all; then id and payload of each. */
+/** Channel, first place, shape and barrier are the same for all; then id, time and payload of each. */
 const readyRows = Array.from(
   { length: rowsPerInsert },
-  (_, row) => `(?1, ${ready}, ?2, ?${4 + row * 2}, ?3, ?${5 + row * 2})`,
+  (_, row) =>
+    `((?1 << ${placeBits}) + ?2 + ${row}, ?3, ?4, ?${5 + row * 3}, ?${6 + row * 3}, ?${7 + row * 3})`,
 ).join(", ");
 
-const readyJobs = `SELECT seq, id, barrier, payload FROM jobs
-  WHERE state = ${ready} AND channel = abs(?) ORDER BY at, seq`;
+const place = `seq & ${2 ** placeBits - 1} AS place`;
+const slot = `(key & ${2 ** slotBits - 1}) - 1 AS slot`;
+/** The rows of the channel whose number is the first parameter. */
+const inChannel = `seq >= (?1 << ${placeBits}) AND seq < ((?1 + 1) << ${placeBits})`;
+const readyJobs = `SELECT ${place}, shape, ms, id, barrier, payload FROM ready WHERE ${inChannel} ORDER BY seq`;
+/** The row behind the channel's last one. */
+export const nextSeq = `coalesce(
+  (SELECT seq + 1 FROM ready WHERE ${inChannel} ORDER BY seq DESC LIMIT 1), (?1 << ${placeBits}) + ${middlePlace})`;
+/** The row before the first one of a claim's channel. */
+const frontSeq = `coalesce(
+  (SELECT seq - 1 FROM ready WHERE seq >= (claims.seq >> ${placeBits} << ${placeBits})
+     AND seq < (((claims.seq >> ${placeBits}) + 1) << ${placeBits}) ORDER BY seq LIMIT 1),
+  (claims.seq >> ${placeBits} << ${placeBits}) + ${middlePlace})`;
 
 const dueJobs = (state: number) =>
-  `SELECT seq, payload FROM jobs WHERE state = ${state} AND ${timed} AND at <= abs(?) ORDER BY at, seq`;
+  `SELECT seq, channel, id, barrier, payload FROM jobs WHERE state = ${state} AND ${timed} AND at <= abs(?)
+   ORDER BY at, seq`;
 
-/** A claim whose row is gone, which only a hand in the file can bring about, has no channel. */
-const fullClaims = `SELECT claims.*, channels.name AS channel FROM claims
-  LEFT JOIN jobs ON jobs.seq = claims.seq AND jobs.state = ${claimed}
-  LEFT JOIN channels ON channels.id = jobs.channel`;
+/** A claim without a payload, which only a hand in the file can bring about, has lost its job. */
+const fullClaims = `SELECT key, executor, ${slot}, token, ${place}, claims.id AS id, claimed_at, attempt, crashed, ahead,
+    (SELECT ahead FROM claims AS own WHERE own.key = executors.id << ${slotBits}) AS lastAhead,
+    CASE WHEN payload IS NOT NULL THEN channels.name END AS channel
+  FROM executors JOIN claims ON key > (executors.id << ${slotBits}) AND key < ((executors.id + 1) << ${slotBits})
+  LEFT JOIN channels ON channels.id = claims.seq >> ${placeBits}`;
 
 /**
  * One thread's prepared statements, each named and prepared once.
@@ -39,32 +58,50 @@ export function prepare(db: Database) {
     ),
     channelName: db.query<{ name: string }, [number]>("SELECT name FROM channels WHERE id = ?"),
     pausedChannels: db.query<{ id: number }, []>("SELECT id FROM channels WHERE paused = 1"),
-    // jobs
+    // shapes and bodies
+    shape: db.query<ShapeRow, [number]>("SELECT * FROM shapes WHERE id = ?"),
+    shapeId: db.query<{ id: number }, [string, string, string]>(
+      "SELECT id FROM shapes WHERE after_id = ? AND after_queued = ? AND after_created = ?",
+    ),
+    addShape: db.query<{ id: number }, [string, string, string, number]>(
+      `INSERT INTO shapes (after_id, after_queued, after_created)
+       SELECT ?, ?, ? WHERE (SELECT count(*) FROM shapes) < ? RETURNING id`,
+    ),
+    addBody: db.query<{ id: number }, [string | Uint8Array]>(
+      "INSERT INTO bodies (payload) VALUES (?) RETURNING id",
+    ),
+    body: db.query<{ payload: string | Uint8Array }, [number]>("SELECT payload FROM bodies WHERE id = ?"),
+    deleteBody: db.query<unknown, [number]>("DELETE FROM bodies WHERE id = ?"),
+    // ready jobs
+    lastPlace: db.query<{ place: number }, [number]>(
+      `SELECT ${place} FROM ready WHERE ${inChannel} ORDER BY seq DESC LIMIT 1`,
+    ),
+    insertReady: db.query<unknown, ReadyBindings>(
+      `INSERT INTO ready (seq, shape, barrier, id, ms, payload)
+       VALUES ((?1 << ${placeBits}) + ?2, ?3, ?4, ?5, ?6, ?7)`,
+    ),
+    insertReadyRows: db.query<unknown, SQLQueryBindings[]>(
+      `INSERT INTO ready (seq, shape, barrier, id, ms, payload) VALUES ${readyRows}`,
+    ),
+    oldestReady: db.query<ReadyRow, [number]>(`${readyJobs} LIMIT 1`),
+    readyJobs: db.query<ReadyRow, [number]>(readyJobs),
+    hasReady: db.query<{ seq: number }, [number]>(`SELECT 1 FROM ready WHERE ${inChannel} LIMIT 1`),
+    takeReady: db.query<unknown, [number, number, number]>(
+      `DELETE FROM ready WHERE seq BETWEEN (?1 << ${placeBits}) + ?2 AND (?1 << ${placeBits}) + ?3`,
+    ),
+    // jobs that wait for their time, and the archive
     insertJob: db.query<unknown, [number, number, number, string, string | null, string | Uint8Array]>(
       "INSERT INTO jobs (channel, state, at, id, barrier, payload) VALUES (?, ?, ?, ?, ?, ?)",
     ),
-    insertReady: db.query<unknown, SQLQueryBindings[]>(
-      `INSERT INTO jobs (channel, state, at, id, barrier, payload) VALUES ${readyRows}`,
+    /** A claimed one with another payload; without a channel it keeps its own. */
+    moveClaimed: db.query<unknown, [number | null, number, number, string | Uint8Array, number]>(
+      `INSERT INTO jobs (channel, state, at, id, payload)
+       SELECT coalesce(?1, seq >> ${placeBits}), ?2, ?3, id, ?4 FROM claims WHERE key = ?5 AND payload IS NOT NULL`,
     ),
-    deleteJob: db.query<unknown, [number]>(`DELETE FROM jobs WHERE seq = ? AND state = ${claimed}`),
-    channelOf: db.query<{ channel: number }, [number]>("SELECT channel FROM jobs WHERE seq = ?"),
-    payload: db.query<{ payload: string | Uint8Array }, [number]>("SELECT payload FROM jobs WHERE seq = ?"),
-    oldestReady: db.query<ReadyRow, [number]>(`${readyJobs} LIMIT 1`),
-    readyJobs: db.query<ReadyRow, [number]>(readyJobs),
-    hasReady: db.query<{ seq: number }, [number]>(
-      `SELECT seq FROM jobs WHERE state = ${ready} AND channel = ? LIMIT 1`,
+    promoteJob: db.query<unknown, [number, number | null, string, string | null, Stored]>(
+      `INSERT INTO ready (seq, shape, id, barrier, payload) SELECT ${nextSeq}, ?2, ?3, ?4, ?5`,
     ),
-    claimJob: db.query<unknown, [number]>(`UPDATE jobs SET state = ${claimed} WHERE seq = ?`),
-    takeJob: db.query<unknown, [number]>(`DELETE FROM jobs WHERE seq = ? AND state = ${ready}`),
-    requeueJob: db.query<unknown, [number]>(
-      `UPDATE jobs SET state = ${ready} WHERE seq = ? AND state = ${claimed}`,
-    ),
-    settleJob: db.query<unknown, [number, number, number, string | Uint8Array, number]>(
-      `UPDATE jobs SET state = ?, at = ?, channel = ?, payload = ? WHERE seq = ? AND state = ${claimed}`,
-    ),
-    promoteJob: db.query<unknown, [number, string | Uint8Array, number]>(
-      `UPDATE jobs SET state = ${ready}, at = ?, payload = ? WHERE seq = ?`,
-    ),
+    deleteJob: db.query<unknown, [number]>("DELETE FROM jobs WHERE seq = ?"),
     plannedDue: db.query<DueRow, [number]>(dueJobs(planned)),
     retriesDue: db.query<DueRow, [number]>(dueJobs(retrying)),
     soonest: db.query<{ at: number | null }, []>(
@@ -83,36 +120,58 @@ export function prepare(db: Database) {
       `DELETE FROM jobs WHERE seq IN (
          SELECT seq FROM jobs WHERE state = ${discarded} AND ${timed} ORDER BY at, seq LIMIT ?)`,
     ),
-    // claims
-    claimsOf: db.query<ClaimRow, [string, string]>(
-      "SELECT slot, token, seq FROM claims WHERE node = ? AND executor = ?",
+    // executors and their claims
+    executorId: db.query<{ id: number }, [string, string]>(
+      "SELECT id FROM executors WHERE node = ? AND executor = ?",
     ),
-    claim: db.query<ClaimRow, [string, string, number]>(
-      "SELECT slot, token, seq FROM claims WHERE node = ? AND executor = ? AND slot = ?",
+    addExecutor: db.query<{ id: number }, [string, string]>(
+      "INSERT INTO executors (node, executor) VALUES (?, ?) RETURNING id",
     ),
-    addClaim: db.query<unknown, [string, string, number, string, number, string, number, number, number]>(
-      "REPLACE INTO claims (node, executor, slot, token, seq, id, claimed_at, attempt, ahead) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    executors: db.query<{ id: number }, [string]>("SELECT id FROM executors WHERE node = ?"),
+    deleteExecutors: db.query<unknown, [string]>("DELETE FROM executors WHERE node = ?"),
+    generation: db.query<{ token: string | null }, [number]>("SELECT token FROM claims WHERE key = ?"),
+    setGeneration: db.query<unknown, [number, string | null]>(
+      `INSERT INTO claims (key, token, processed, failed) VALUES (?, ?, 0, 0)
+       ON CONFLICT (key) DO UPDATE SET token = excluded.token`,
     ),
-    setAhead: db.query<unknown, [string, string, number]>(
-      "INSERT INTO progress VALUES (?, ?, ?) ON CONFLICT (node, executor) DO UPDATE SET ahead = excluded.ahead",
+    retire: db.query<unknown, [number]>("UPDATE claims SET token = NULL WHERE key = ?"),
+    /** Counts what an executor has settled, and notes its call with work in hand when it has this generation. */
+    countSettled: db.query<{ token: string | null }, [number, number, number, number | null, string]>(
+      `UPDATE claims SET processed = processed + ?2, failed = failed + ?3,
+         ahead = CASE WHEN token = ?5 THEN coalesce(?4, ahead) ELSE ahead END
+       WHERE key = ?1 RETURNING token`,
     ),
-    lastAhead: db.query<{ ahead: number }, [string, string]>(
-      "SELECT ahead FROM progress WHERE node = ? AND executor = ?",
+    settled: db.query<{ processed: number; failed: number }, [number]>(
+      "SELECT processed, failed FROM claims WHERE key = ?",
     ),
-    deleteProgress: db.query<unknown, [string]>("DELETE FROM progress WHERE node = ?"),
-    deleteClaim: db.query<unknown, [string, string, number]>(
-      "DELETE FROM claims WHERE node = ? AND executor = ? AND slot = ?",
+    claimsBetween: db.query<ClaimRow, [number, number]>(
+      `SELECT ${slot}, token, payload IS NULL AS isLost, CASE WHEN shape = ${inBodies} THEN payload END AS body
+       FROM claims WHERE key BETWEEN ? AND ?`,
     ),
-    noteCrash: db.query<unknown, [string, string, number]>(
-      "UPDATE claims SET crashed = 1 WHERE node = ? AND executor = ? AND slot = ?",
+    claim: db.query<{ token: string; id: string; payload: string | Uint8Array | null }, [number]>(
+      "SELECT token, claimed_jobs.id, claimed_jobs.payload FROM claims JOIN claimed_jobs USING (key) WHERE key = ?",
     ),
+    placeOf: db.query<{ place: number }, [number]>(`SELECT ${place} FROM claims WHERE key = ?`),
+    /** Of a ready job, in place of what the slot held before. */
+    addClaim: db.query<unknown, [number, string, number, number, number | null, number, number]>(
+      `REPLACE INTO claims (key, token, claimed_at, attempt, ahead, seq, shape, ms, id, payload)
+       SELECT ?1, ?2, ?3, ?4, ?5, seq, shape, ms, id, payload FROM ready WHERE seq = (?6 << ${placeBits}) + ?7`,
+    ),
+    deleteClaim: db.query<unknown, [number]>("DELETE FROM claims WHERE key = ?"),
+    /** A claimed job comes to the head of its channel. */
+    requeueClaimed: db.query<unknown, [number]>(
+      `INSERT INTO ready (seq, shape, ms, id, payload)
+       SELECT ${frontSeq}, shape, ms, id, payload FROM claims WHERE key = ? AND payload IS NOT NULL`,
+    ),
+    noteCrash: db.query<unknown, [number]>("UPDATE claims SET crashed = 1 WHERE key = ?"),
     claimsOfExecutor: db.query<FullClaimRow, [string, string]>(
-      `${fullClaims} WHERE node = ? AND executor = ? ORDER BY slot`,
+      `${fullClaims} WHERE node = ? AND executor = ?`,
     ),
-    claimsOfNode: db.query<FullClaimRow, [string, number]>(`${fullClaims} WHERE node = ? LIMIT ?`),
+    claimsOfNode: db.query<FullClaimRow, [string]>(`${fullClaims} WHERE node = ? LIMIT ${claimsPerStep}`),
     claimOwners: db.query<{ node: string; executor: string }, []>(
-      `SELECT DISTINCT node, executor FROM claims
-       WHERE NOT EXISTS (SELECT 1 FROM nodes WHERE identity = node)`,
+      `SELECT node, executor FROM executors
+       WHERE NOT EXISTS (SELECT 1 FROM nodes WHERE identity = node) AND EXISTS (
+         SELECT 1 FROM claims WHERE key > (executors.id << ${slotBits}) AND key < ((executors.id + 1) << ${slotBits}))`,
     ),
     // counters, barriers, crashes
     count: db.query<unknown, [number, string]>("UPDATE counters SET value = value + ? WHERE name = ?"),
@@ -145,16 +204,6 @@ export function prepare(db: Database) {
     ),
     markDead: db.query<unknown, [number, string]>("UPDATE nodes SET dead = ? WHERE identity = ?"),
     deleteNode: db.query<unknown, [string]>("DELETE FROM nodes WHERE identity = ?"),
-    generation: db.query<{ generation: string }, [string, string]>(
-      "SELECT generation FROM generations WHERE node = ? AND executor = ?",
-    ),
-    setGeneration: db.query<unknown, [string, string, string]>(
-      "INSERT INTO generations VALUES (?, ?, ?) ON CONFLICT (node, executor) DO UPDATE SET generation = excluded.generation",
-    ),
-    deleteGeneration: db.query<unknown, [string, string]>(
-      "DELETE FROM generations WHERE node = ? AND executor = ?",
-    ),
-    deleteGenerations: db.query<unknown, [string]>("DELETE FROM generations WHERE node = ?"),
     addSignal: db.query<unknown, [string, string, number]>(
       "INSERT INTO signals (node, signal, expires_at) VALUES (?, ?, ?)",
     ),
@@ -174,31 +223,63 @@ export function prepare(db: Database) {
 
 export type Statements = ReturnType<typeof prepare>;
 
-export interface ReadyRow {
-  readonly seq: number;
+/** A part of an envelope, all of it, or the id of its body. */
+type Stored = string | Uint8Array | number;
+
+/** Channel, place, shape, barrier, id, time and payload. */
+type ReadyBindings = [number, number, number | null, string | null, string, number | null, Stored];
+
+/** The job of a row in `ready` or `claims`, see `shapes.ts`. */
+export interface ShapedRow {
+  readonly shape: number | null;
+  readonly ms: number | null;
   readonly id: string;
+  readonly payload: Stored;
+}
+
+export interface ReadyRow extends ShapedRow {
+  readonly place: number;
   readonly barrier: string | null;
-  readonly payload: string | Uint8Array;
+}
+
+export interface ShapeRow {
+  readonly id: number;
+  readonly after_id: string;
+  readonly after_queued: string;
+  readonly after_created: string;
 }
 
 export interface DueRow {
   readonly seq: number;
+  readonly channel: number;
+  readonly id: string;
+  readonly barrier: string | null;
   readonly payload: string | Uint8Array;
 }
 
 export interface ClaimRow {
   readonly slot: number;
   readonly token: string;
-  readonly seq: number;
+  /** 1: its job is not there any more. */
+  readonly isLost: number;
+  /** Where the job's envelope is, when it is large. */
+  readonly body: number | null;
 }
 
-export interface FullClaimRow extends ClaimRow {
+export interface FullClaimRow {
+  readonly key: number;
   readonly executor: string;
+  readonly slot: number;
+  readonly token: string;
+  /** Its place in its channel when it was reserved. */
+  readonly place: number;
   readonly id: string;
   readonly claimed_at: number;
   readonly attempt: number;
-  readonly crashed: number;
-  readonly ahead: number;
+  readonly crashed: number | null;
+  /** The call that reserved it with work in hand, and its executor's last such call. */
+  readonly ahead: number | null;
+  readonly lastAhead: number | null;
   /** Null: its job is not there any more. */
   readonly channel: string | null;
 }

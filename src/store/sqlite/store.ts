@@ -20,15 +20,16 @@ import type {
   StoredClaim,
   StoreReport,
 } from "../store.ts";
+import { stored } from "./bodies.ts";
 import { Cycle } from "./cycle.ts";
-import { Engine } from "./engine.ts";
+import { claimKey, Engine } from "./engine.ts";
 import { type FileOptions, SqliteFile } from "./file.ts";
-import { byteLength, headOf, requeued } from "./head.ts";
+import { byteLength, requeued } from "./head.ts";
+import { Inserting } from "./inserting.ts";
 import { Nodes } from "./nodes.ts";
 import { Presence } from "./presence.ts";
-import { jobState } from "./schema.ts";
 import type { ArchiveLimits } from "./settling.ts";
-import { type DueRow, rowsPerInsert, type Statements } from "./statements.ts";
+import type { DueRow, Statements } from "./statements.ts";
 import { ChangeFeed, SqliteChannelWaiter } from "./waiter.ts";
 
 export interface SqliteStoreOptions extends ArchiveLimits, FileOptions {}
@@ -109,10 +110,10 @@ export class SqliteStore implements Store {
 
   claimedBytes({ node, executor }: Executor, claim: ClaimReference): Promise<Uint8Array | undefined> {
     return this.rows.read((statements) => {
-      const stored = statements.claim.get(node, executor, claim.slot);
-      if (stored?.token !== claim.token) return undefined;
-      const payload = statements.payload.get(stored.seq)?.payload;
-      return typeof payload === "string" ? Buffer.from(payload) : payload;
+      const key = this.rows.executorKey(statements, { node, executor });
+      const stored = key === undefined ? null : statements.claim.get(claimKey(key, claim.slot));
+      if (stored?.token !== claim.token || stored.payload === null) return undefined;
+      return typeof stored.payload === "string" ? Buffer.from(stored.payload) : stored.payload;
     });
   }
 
@@ -214,60 +215,12 @@ export class SqliteStore implements Store {
       if (rows.length === promotedPerSet) break;
     }
     const nowMs = Math.floor(now * 1000);
-    // Microseconds keep those of one call in the order in which they were due.
-    for (const [i, { seq, payload }] of rows.entries()) {
-      statements.promoteJob.run(now + i / 1e6, requeued(payload, nowMs), seq);
+    for (const { seq, channel, id, barrier, payload } of rows) {
+      const { shape, payload: text } = stored(statements.addBody, requeued(payload, nowMs));
+      statements.promoteJob.run(channel, shape, id, barrier, text);
+      statements.deleteJob.run(seq);
     }
     return rows.length;
-  }
-}
-
-/** Rows of one publication: those that are ready, alike but for id and payload, in groups. */
-class Inserting {
-  private readonly engine: Engine;
-  private readonly statements: Statements;
-  private readonly now: number;
-  private readonly channels = new Map<string, number>();
-  private channel = 0;
-  private barrier: string | null = null;
-  private values: string[] = [];
-
-  constructor(engine: Engine, statements: Statements, now: number) {
-    this.engine = engine;
-    this.statements = statements;
-    this.now = now;
-  }
-
-  add({ id, channel: name, payload, due }: Publication, barrier: string): void {
-    const channel = this.numberOf(name);
-    const own = barrier !== "" && headOf(payload).barrier === barrier ? barrier : null;
-    if (due !== undefined) {
-      const at = "afterSeconds" in due ? this.now + due.afterSeconds : due.atSeconds;
-      this.statements.insertJob.run(channel, jobState.planned, at, id, own, payload);
-      return;
-    }
-    if (channel !== this.channel || own !== this.barrier) this.flush();
-    this.channel = channel;
-    this.barrier = own;
-    this.values.push(id, payload);
-    if (this.values.length < rowsPerInsert * 2) return;
-    this.statements.insertReady.run(channel, this.now, own, ...this.values);
-    this.values = [];
-  }
-
-  flush(): void {
-    const { values, channel, barrier, now } = this;
-    for (let at = 0; at < values.length; at += 2) {
-      const [id = "", payload = ""] = values.slice(at, at + 2);
-      this.statements.insertJob.run(channel, jobState.ready, now, id, barrier, payload);
-    }
-    this.values = [];
-  }
-
-  private numberOf(channel: string): number {
-    const known = this.channels.get(channel) ?? this.engine.channelId(this.statements, channel);
-    this.channels.set(channel, known);
-    return known;
   }
 }
 

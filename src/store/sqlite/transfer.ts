@@ -8,9 +8,11 @@ import type {
   TransferPlace,
   TransferStore,
 } from "../transfer-store.ts";
-import { rowCursorFrom, rowCursorText } from "./catalog-cursors.ts";
+import { inBodies, stored } from "./bodies.ts";
+import { type Locator, locatorFrom, locatorText, rowCursorFrom, rowCursorText } from "./catalog-cursors.ts";
 import { type FileOptions, SqliteFile } from "./file.ts";
-import { jobState, timed } from "./schema.ts";
+import { jobState, placeBits, timed } from "./schema.ts";
+import { nextSeq } from "./statements.ts";
 
 const entriesPerCall = 500;
 const bytesPerCall = 256 * 1024;
@@ -41,13 +43,12 @@ export class SqliteTransfer implements TransferStore {
 
   size(place: TransferPlace): Promise<number> {
     return this.read((database) => {
-      const count = "SELECT count(*) AS n FROM jobs WHERE state =";
       if (place.state !== "ready") {
-        const sql = `${count} ${jobState[place.state]} AND ${timed}`;
+        const sql = `SELECT count(*) AS n FROM jobs WHERE state = ${jobState[place.state]} AND ${timed}`;
         return database.query<{ n: number }, []>(sql).get()?.n ?? 0;
       }
-      const sql = `${count} ${jobState.ready} AND channel = (SELECT id FROM channels WHERE name = ?)`;
-      return database.query<{ n: number }, [string]>(sql).get(place.channel)?.n ?? 0;
+      const sql = `SELECT count(*) AS n FROM ready WHERE ${inChannel}`;
+      return database.query<{ n: number }, [number]>(sql).get(knownId(database, place.channel))?.n ?? 0;
     });
   }
 
@@ -88,7 +89,7 @@ export class SqliteTransfer implements TransferStore {
       }
       return added;
     };
-    return this.file.write(add, { publishing, hasNews: () => true });
+    return this.file.write(add, { publishing, onCommit: () => this.file.turns.tellNews() });
   }
 
   journaled(journal: string, digests: readonly Uint8Array[]): Promise<readonly number[]> {
@@ -100,13 +101,8 @@ export class SqliteTransfer implements TransferStore {
 
   remove(place: TransferPlace, entries: readonly TransferEntry[]): Promise<number> {
     return this.file.write((database) => {
-      const remove = database.query("DELETE FROM jobs WHERE seq = ? AND at = ? AND state = ?");
-      let removed = 0;
-      for (const { mark } of entries) {
-        const { at, seq } = rowCursorFrom(mark);
-        removed += remove.run(seq, at, jobState[place.state]).changes;
-      }
-      return removed;
+      const remove = removerFor(database, place);
+      return entries.reduce((removed, { mark }) => removed + remove(locatorFrom(mark)), 0);
     });
   }
 
@@ -151,9 +147,14 @@ export class SqliteTransfer implements TransferStore {
   }
 }
 
+/** The ready rows of the channel whose number is the first parameter. */
+const inChannel = `seq >= (?1 << ${placeBits}) AND seq < ((?1 + 1) << ${placeBits})`;
+
 interface JobRow {
+  /** In `ready` its place in the channel. */
   readonly seq: number;
   readonly at: number;
+  readonly id: string;
   readonly bytes: number;
 }
 
@@ -162,51 +163,78 @@ function rowsAfter(
   place: TransferPlace,
   { at, seq }: { at: number; seq: number },
 ): JobRow[] {
-  const columns = "SELECT seq, at, octet_length(payload) AS bytes FROM jobs";
-  const rest = "(at, seq) > (?, ?) ORDER BY at, seq LIMIT ?";
   if (place.state !== "ready") {
-    const sql = `${columns} WHERE state = ${jobState[place.state]} AND ${timed} AND ${rest}`;
+    const sql = `SELECT seq, at, id, octet_length(payload) AS bytes FROM jobs
+      WHERE state = ${jobState[place.state]} AND ${timed} AND (at, seq) > (?, ?) ORDER BY at, seq LIMIT ?`;
     return database.query<JobRow, [number, number, number]>(sql).all(at, seq, entriesPerCall);
   }
-  const sql = `${columns} WHERE state = ${jobState.ready} AND
-    channel = (SELECT id FROM channels WHERE name = ?) AND ${rest}`;
+  const sql = `SELECT seq & ${2 ** placeBits - 1} AS seq, 0 AS at, id, octet_length(payload) AS bytes
+    FROM ready_jobs WHERE ${inChannel} AND seq > (?1 << ${placeBits}) + ?2 ORDER BY ready_jobs.seq LIMIT ?3`;
   return database
-    .query<JobRow, [string, number, number, number]>(sql)
-    .all(place.channel, at, seq, entriesPerCall);
+    .query<JobRow, [number, number, number]>(sql)
+    .all(knownId(database, place.channel), seq, entriesPerCall);
 }
 
 function entryOf(database: Database, place: TransferPlace, row: JobRow): TransferEntry {
-  const sql = "SELECT payload FROM jobs WHERE seq = ?";
-  const payload = database.query<{ payload: string | Uint8Array }, [number]>(sql).get(row.seq)?.payload ?? "";
+  const isReady = place.state === "ready";
+  const sql = isReady
+    ? `SELECT payload FROM ready_jobs WHERE seq = (?1 << ${placeBits}) + ?2`
+    : "SELECT payload FROM jobs WHERE seq = ?1 + ?2";
+  const channel = isReady ? knownId(database, place.channel) : 0;
+  const found = database.query<{ payload: string | Uint8Array }, [number, number]>(sql).get(channel, row.seq);
+  const payload = found?.payload ?? "";
   return {
     bytes: typeof payload === "string" ? Buffer.from(payload) : payload,
-    at: place.state === "ready" ? 0 : row.at,
-    mark: rowCursorText(row),
+    at: row.at,
+    mark: locatorText(row),
   };
+}
+
+/** Takes an entry away, unless another one stands where it was read. */
+function removerFor(database: Database, place: TransferPlace): (entry: Locator) => number {
+  if (place.state === "ready") {
+    const remove = database.query<{ body: number | null }, [number, number, string]>(
+      `DELETE FROM ready WHERE seq = (? << ${placeBits}) + ? AND id = ?
+       RETURNING CASE WHEN shape = ${inBodies} THEN payload END AS body`,
+    );
+    const channel = knownId(database, place.channel);
+    return ({ seq, id }) => {
+      const removed = remove.get(channel, seq, id);
+      if (typeof removed?.body === "number")
+        database.query("DELETE FROM bodies WHERE id = ?").run(removed.body);
+      return removed === null ? 0 : 1;
+    };
+  }
+  const remove = database.query("DELETE FROM jobs WHERE seq = ? AND at = ? AND state = ?");
+  return ({ seq, at }) => remove.run(seq, at, jobState[place.state]).changes;
 }
 
 /** Stores one entry after the other, in a channel behind all that are ready in it. */
 function inserterFor(database: Database, place: TransferPlace): (entry: JournaledEntry) => void {
-  const insert = database.query(
-    "INSERT INTO jobs (channel, state, at, id, barrier, payload) VALUES (?, ?, ?, ?, NULL, ?)",
-  );
-  const state = jobState[place.state];
-  const ready =
-    place.state === "ready" ? { channel: place.channel, at: lastAt(database, place.channel) } : undefined;
   return ({ bytes, at }) => {
     const payload = isUtf8(bytes) ? Buffer.from(bytes).toString() : bytes;
     const text = typeof payload === "string" ? payload : new TextDecoder().decode(payload);
-    const { id, channel } = readEntry(text, { isWhole: true, bytes: bytes.length });
-    const number = channelId(database, ready?.channel ?? channel ?? "default");
-    insert.run(number, state, ready?.at ?? at, id ?? "", payload);
+    const { id = "", channel = "default" } = readEntry(text, { isWhole: true, bytes: bytes.length });
+    if (place.state === "ready") {
+      const addBody = database.query<{ id: number }, [string | Uint8Array]>(
+        "INSERT INTO bodies (payload) VALUES (?) RETURNING id",
+      );
+      const as = stored(addBody, payload);
+      database
+        .query(`INSERT INTO ready (seq, shape, id, payload) SELECT ${nextSeq}, ?2, ?3, ?4`)
+        .run(channelId(database, place.channel), as.shape, id, as.payload);
+      return;
+    }
+    database
+      .query("INSERT INTO jobs (channel, state, at, id, payload) VALUES (?, ?, ?, ?, ?)")
+      .run(channelId(database, channel), jobState[place.state], at, id, payload);
   };
 }
 
-/** Not before the last one's time, should the clock have gone back. */
-function lastAt(database: Database, channel: string): number {
-  const sql = `SELECT max(at) AS at FROM jobs WHERE state = ${jobState.ready} AND channel = ?`;
-  const last = database.query<{ at: number | null }, [number]>(sql).get(channelId(database, channel))?.at;
-  return Math.max(Date.now() / 1000, last ?? 0);
+/** 0, which no channel has, for one that is not stored. */
+function knownId(database: Database, name: string): number {
+  const sql = "SELECT id FROM channels WHERE name = ?";
+  return database.query<{ id: number }, [string]>(sql).get(name)?.id ?? 0;
 }
 
 function channelId(database: Database, name: string): number {

@@ -67,7 +67,7 @@ export const sqliteFaults: readonly Fault[] = [
       const reader = new Database(world.file.path, { readonly: true });
       await world.struck("reader-holds", "all", async () => {
         reader.run("BEGIN");
-        reader.query("SELECT count(*) FROM jobs").get();
+        reader.query("SELECT count(*) FROM ready").get();
         await Bun.sleep(random.int(500, 3000));
         reader.run("COMMIT");
         reader.close();

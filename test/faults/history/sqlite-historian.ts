@@ -3,35 +3,46 @@ import { jobState } from "../../../src/store/sqlite/schema.ts";
 import type { Historian, History, Place, Step } from "./history.ts";
 
 interface Row {
-  readonly what: "job" | "claim";
   readonly at: number;
   readonly job: string;
-  readonly before: number | null;
-  readonly after: number | null;
+  /** Where it was put, with the token of a claim, or what it was taken from. */
+  readonly put: Place | null;
+  readonly taken: Place | null;
   readonly token: string | null;
 }
 
-const places = new Map<number, Place>(
-  Object.entries(jobState).map(([place, state]) => [state, place as Place]),
-);
+const placeOf = (row: string) =>
+  `CASE ${row}.state ${Object.entries(jobState)
+    .map(([place, state]) => `WHEN ${state} THEN '${place}'`)
+    .join(" ")} END`;
+const record = "INSERT INTO faults_history (at, job, put, taken, token)";
 
+/** A claim that replaces another one takes that one's job away without a delete that a trigger would see. */
 const triggers = `
   CREATE TABLE IF NOT EXISTS faults_history (
-    n INTEGER PRIMARY KEY, what TEXT NOT NULL, at REAL NOT NULL, job TEXT NOT NULL,
-    before INTEGER, after INTEGER, token TEXT
+    n INTEGER PRIMARY KEY, at REAL NOT NULL, job TEXT NOT NULL, put TEXT, taken TEXT, token TEXT
   );
-  CREATE TRIGGER IF NOT EXISTS faults_stored AFTER INSERT ON jobs BEGIN
-    INSERT INTO faults_history (what, at, job, after) VALUES ('job', unixepoch('subsec'), NEW.id, NEW.state);
+  CREATE TRIGGER IF NOT EXISTS faults_ready AFTER INSERT ON ready BEGIN
+    ${record} VALUES (unixepoch('subsec'), NEW.id, 'ready', NULL, NULL);
   END;
-  CREATE TRIGGER IF NOT EXISTS faults_moved AFTER UPDATE OF state ON jobs BEGIN
-    INSERT INTO faults_history (what, at, job, before, after)
-      VALUES ('job', unixepoch('subsec'), NEW.id, OLD.state, NEW.state);
+  CREATE TRIGGER IF NOT EXISTS faults_taken AFTER DELETE ON ready BEGIN
+    ${record} VALUES (unixepoch('subsec'), OLD.id, NULL, 'ready', NULL);
+  END;
+  CREATE TRIGGER IF NOT EXISTS faults_timed AFTER INSERT ON jobs BEGIN
+    ${record} VALUES (unixepoch('subsec'), NEW.id, ${placeOf("NEW")}, NULL, NULL);
   END;
   CREATE TRIGGER IF NOT EXISTS faults_gone AFTER DELETE ON jobs BEGIN
-    INSERT INTO faults_history (what, at, job, before) VALUES ('job', unixepoch('subsec'), OLD.id, OLD.state);
+    ${record} VALUES (unixepoch('subsec'), OLD.id, NULL, ${placeOf("OLD")}, NULL);
   END;
-  CREATE TRIGGER IF NOT EXISTS faults_claimed AFTER INSERT ON claims BEGIN
-    INSERT INTO faults_history (what, at, job, token) VALUES ('claim', unixepoch('subsec'), NEW.id, NEW.token);
+  CREATE TRIGGER IF NOT EXISTS faults_replaced BEFORE INSERT ON claims BEGIN
+    ${record} SELECT unixepoch('subsec'), id, NULL, 'claimed', NULL FROM claims
+      WHERE key = NEW.key AND id IS NOT NULL;
+  END;
+  CREATE TRIGGER IF NOT EXISTS faults_claimed AFTER INSERT ON claims WHEN NEW.id IS NOT NULL BEGIN
+    ${record} VALUES (unixepoch('subsec'), NEW.id, 'claimed', NULL, NEW.token);
+  END;
+  CREATE TRIGGER IF NOT EXISTS faults_ended AFTER DELETE ON claims WHEN OLD.id IS NOT NULL BEGIN
+    ${record} VALUES (unixepoch('subsec'), OLD.id, NULL, 'claimed', NULL);
   END;
 `;
 
@@ -70,43 +81,41 @@ export class SqliteHistorian implements Historian {
   close(): void {}
 }
 
+interface Standing {
+  readonly place: Place;
+  readonly token: string | undefined;
+}
+
+/**
+ * A job is put where it goes before it is taken from where it was: its next row must be that, otherwise it
+ * stands in two places.
+ */
 function historyOf(rows: readonly Row[], startedAt: number): History {
   const steps: Step[] = [];
-  const standing = new Map<string, { place: Place; token: string | undefined }[]>();
+  const standing = new Map<string, Standing[]>();
   const doubled: { id: string; places: string[] }[] = [];
-  for (const [index, row] of rows.entries()) {
-    if (row.what === "claim") continue;
-    const [from, to] = [placeOf(row.before), placeOf(row.after)];
-    if (from === to) continue;
-    const stood = standing.get(row.job) ?? [];
-    const left =
-      from === undefined
-        ? undefined
-        : stood.splice(
-            stood.findIndex(({ place }) => place === from),
-            1,
-          )[0];
-    const token = to === "claimed" ? tokenBehind(rows, index, row.job) : undefined;
-    if (to !== undefined) stood.push({ place: to, token });
-    standing.set(row.job, stood);
-    if (stood.length > 1) doubled.push({ id: row.job, places: stood.map(({ place }) => place) });
-    const doneBy = trueTime(row.at * 1000, startedAt);
-    steps.push({ id: row.job, from, to, token: from === "claimed" ? left?.token : token, doneBy });
+  for (const { job: id, put, taken, token, at } of rows) {
+    const stood = standing.get(id) ?? [];
+    standing.set(id, stood);
+    const doneBy = trueTime(at * 1000, startedAt);
+    if (put !== null) {
+      if (stood.length > 1) doubled.push({ id, places: [...stood.map(({ place }) => place), put] });
+      stood.push({ place: put, token: token ?? undefined });
+      if (stood.length === 1) steps.push({ id, from: undefined, to: put, token: token ?? undefined, doneBy });
+      continue;
+    }
+    const from = taken ?? undefined;
+    const [left] = stood.splice(
+      stood.findIndex(({ place }) => place === from),
+      1,
+    );
+    const to = stood.at(-1);
+    steps.push({ id, from, to: to?.place, token: from === "claimed" ? left?.token : to?.token, doneBy });
+  }
+  for (const [id, stood] of standing) {
+    if (stood.length > 1) doubled.push({ id, places: stood.map(({ place }) => place) });
   }
   return { steps, doubled };
-}
-
-/** A claim's row is written behind its job's, in the same transaction. */
-function tokenBehind(rows: readonly Row[], index: number, job: string): string | undefined {
-  for (let i = index + 1; i < rows.length; i++) {
-    const row = rows[i] as Row;
-    if (row.job === job) return row.what === "claim" ? (row.token ?? undefined) : undefined;
-  }
-  return undefined;
-}
-
-function placeOf(state: number | null): Place | undefined {
-  return state === null ? undefined : places.get(state);
 }
 
 /** A process with a wrong clock writes wrong times. They are wrong by multiples of ten minutes; a run is shorter. */

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { readEntry } from "../../../src/store/entry-reading.ts";
 import { ownProof } from "../../../src/store/liveness.ts";
 import { SqliteCatalog } from "../../../src/store/sqlite/catalog.ts";
-import { jobState } from "../../../src/store/sqlite/schema.ts";
+import { jobState, placeBits, slotBits } from "../../../src/store/sqlite/schema.ts";
+import { nextSeq } from "../../../src/store/sqlite/statements.ts";
 import { SqliteTransfer } from "../../../src/store/sqlite/transfer.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import type { CatalogHarness } from "../catalog/harness.ts";
@@ -24,14 +25,15 @@ export async function sqliteCatalogHarness(): Promise<CatalogHarness & { readonl
         "INSERT INTO channels (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET name = name RETURNING id",
       )
       .get(name)!.id;
-  const insert = db.query(
-    "INSERT INTO jobs (channel, state, at, id, payload) VALUES (?, ?, ?, ?, ?) RETURNING seq",
-  );
-  const add = (channel: string, state: number, at: number, payload: string | Uint8Array): number => {
+  const insert = db.query("INSERT INTO jobs (channel, state, at, id, payload) VALUES (?, ?, ?, ?, ?)");
+  const partsOf = (payload: string | Uint8Array) => {
     const bytes = Buffer.from(payload as string);
     const { id = "" } = readEntry(bytes.toString(), { isWhole: true, bytes: bytes.length });
-    const stored = isUtf8(bytes) ? bytes.toString() : bytes;
-    return (insert.get(channelId(channel), state, at, id, stored) as { seq: number }).seq;
+    return { id, stored: isUtf8(bytes) ? bytes.toString() : bytes };
+  };
+  const add = (channel: string, state: number, at: number, payload: string | Uint8Array): void => {
+    const { id, stored } = partsOf(payload);
+    insert.run(channelId(channel), state, at, id, stored);
   };
   const bytesOf = (rows: unknown[]) =>
     (rows as { payload: string | Uint8Array }[]).map(({ payload }) =>
@@ -51,11 +53,16 @@ export async function sqliteCatalogHarness(): Promise<CatalogHarness & { readonl
     async push(channel, ...payloads) {
       channelId(channel);
       db.transaction(() => {
-        for (const payload of payloads) add(channel, jobState.ready, now(), payload);
+        for (const payload of payloads) {
+          const { id, stored } = partsOf(payload);
+          db.query(`INSERT INTO ready (seq, id, payload) SELECT ${nextSeq}, ?2, ?3`).run(
+            ...[channelId(channel), id, stored],
+          );
+        }
       })();
     },
     async channel(channel) {
-      const sql = `SELECT payload FROM jobs WHERE state = ${jobState.ready} AND channel = ? ORDER BY at, seq`;
+      const sql = `SELECT payload FROM ready_jobs WHERE seq >> ${placeBits} = ? ORDER BY seq`;
       return bytesOf(db.query(sql).all(channelId(channel)));
     },
     async put(set, ...entries) {
@@ -71,8 +78,8 @@ export async function sqliteCatalogHarness(): Promise<CatalogHarness & { readonl
       bytesOf(db.query("SELECT payload FROM jobs WHERE state = ? ORDER BY at, seq").all(jobState[set])),
     async take(channel, count) {
       db.query(
-        `DELETE FROM jobs WHERE seq IN (
-           SELECT seq FROM jobs WHERE state = ${jobState.ready} AND channel = ? ORDER BY at, seq LIMIT ?)`,
+        `DELETE FROM ready WHERE seq IN (
+           SELECT seq FROM ready WHERE seq >> ${placeBits} = ? ORDER BY seq LIMIT ?)`,
       ).run(channelId(channel), count);
     },
     async takeEarliest(set, count) {
@@ -97,10 +104,13 @@ export async function sqliteCatalogHarness(): Promise<CatalogHarness & { readonl
       return harness.node({ identity, info: JSON.stringify({ hostname: "host", ...proof }) });
     },
     async claim(node, slot, { id, payload }) {
-      addClaim(node, slot, id, add("default", jobState.claimed, now(), payload));
+      addClaim(executorId(node), slot, { id, payload: partsOf(payload).stored });
     },
-    emptyClaim: async (node, slot, id) => void addClaim(node, slot, id, 1_000_000 + slot),
-    unclaimed: async (payload) => void add("default", jobState.claimed, now(), payload),
+    emptyClaim: async (node, slot, id) => addClaim(executorId(node), slot, { id, payload: null }),
+    async unclaimed(payload) {
+      const { id, stored } = partsOf(payload);
+      addClaim(1_000_000, 0, { id, payload: stored }); // no executor has that number
+    },
     async running(node, executor, slot, json) {
       db.query("INSERT INTO running VALUES (?, ?, ?, ?)").run(node, executor, slot, json);
     },
@@ -122,11 +132,20 @@ export async function sqliteCatalogHarness(): Promise<CatalogHarness & { readonl
       folder[Symbol.dispose]();
     },
   };
-  const addClaim = (node: string, slot: number, id: string, seq: number) =>
-    db
-      .query(
-        "INSERT INTO claims (node, executor, slot, token, seq, id, claimed_at, attempt) VALUES (?, 'w', ?, ?, ?, ?, 3.5, 2)",
-      )
-      .run(node, slot, `t-${id}`, seq, id);
+  const executorId = (node: string): number => {
+    db.query("INSERT OR IGNORE INTO executors (node, executor) VALUES (?, 'w')").run(node);
+    const sql = "SELECT id FROM executors WHERE node = ? AND executor = 'w'";
+    return db.query<{ id: number }, [string]>(sql).get(node)!.id;
+  };
+  const addClaim = (
+    executor: number,
+    slot: number,
+    { id, payload }: { id: string; payload: string | Uint8Array | null },
+  ): void => {
+    db.query(
+      `INSERT INTO claims (key, token, claimed_at, attempt, seq, id, payload)
+       VALUES ((? << ${slotBits}) + 1 + ?, ?, 3.5, 2, ? << ${placeBits}, ?, ?)`,
+    ).run(executor, slot, `t-${id}`, channelId("default"), id, payload);
+  };
   return harness;
 }

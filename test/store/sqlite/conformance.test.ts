@@ -3,7 +3,7 @@ import { sqliteHarness } from "./harness.ts";
 
 const onlyOurs =
   "only this library writes to the file, and it stores envelopes only; a worker archives what it cannot decode";
-const oneRow = "a claim and its job change in one transaction: neither exists without the other";
+const oneRow = "a claim and its job are one row";
 
 storeConformance({
   name: "SQLite",
@@ -17,6 +17,6 @@ storeConformance({
     "tells a foreign envelope's id and barrier": "id, channel and barrier are columns",
     "requeues a payload that has no claim record": oneRow,
     "a payload without a claim record is taken back": oneRow,
-    "large payloads are taken back": "putting a claim back does not move its payload",
+    "large payloads are taken back": "putting a claim back does not move a large payload",
   },
 });

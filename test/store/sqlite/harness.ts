@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { headOf } from "../../../src/store/sqlite/head.ts";
-import { jobState } from "../../../src/store/sqlite/schema.ts";
+import { jobState, placeBits, slotBits } from "../../../src/store/sqlite/schema.ts";
+import { nextSeq } from "../../../src/store/sqlite/statements.ts";
 import { SqliteStore, type SqliteStoreOptions } from "../../../src/store/sqlite/store.ts";
 import type { Executor } from "../../../src/store/store.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -54,16 +55,17 @@ export async function sqliteHarness(options: Partial<SqliteStoreOptions> = {}): 
     run("INSERT OR IGNORE INTO channels (name) VALUES (?)", name);
     return all<{ id: number }>("SELECT id FROM channels WHERE name = ?", name)[0]?.id ?? 0;
   };
-  const insert = (channel: string, state: number, at: number, payload: string | Uint8Array) => {
-    const { id } = headOf(typeof payload === "string" ? payload : Buffer.from(payload).toString("latin1"));
-    return run(
+  const idOf = (payload: string | Uint8Array) =>
+    headOf(typeof payload === "string" ? payload : Buffer.from(payload).toString("latin1")).id;
+  const insert = (channel: string, state: number, at: number, payload: string | Uint8Array) =>
+    void run(
       "INSERT INTO jobs (channel, state, at, id, payload) VALUES (?, ?, ?, ?, ?)",
-      channelId(channel),
-      state,
-      at,
-      id,
-      payload,
-    ).lastInsertRowid as number;
+      ...[channelId(channel), state, at, idOf(payload), payload],
+    );
+  const executorId = (node: string, executor: string): number => {
+    run("INSERT OR IGNORE INTO executors (node, executor) VALUES (?, ?)", node, executor);
+    const sql = "SELECT id FROM executors WHERE node = ? AND executor = ?";
+    return all<{ id: number }>(sql, node, executor)[0]?.id ?? 0;
   };
   const listed = (state: number): DuePayload[] =>
     all<{ payload: string | Uint8Array; at: number }>(
@@ -71,19 +73,22 @@ export async function sqliteHarness(options: Partial<SqliteStoreOptions> = {}): 
       state,
     ).map(({ payload, at }) => ({ payload: textOf(payload), atMs: Math.round(at * 1e6) / 1e3 }));
   const claimAt = ({ node, executor }: Executor, slot: number) =>
-    [node, executor, slot] as [string, string, number];
+    executorId(node, executor) * 2 ** slotBits + 1 + slot;
   return {
     store,
     path,
     database,
     storeWith,
     another,
-    push: async (channel, payload) => void insert(channel, jobState.ready, Date.now() / 1000, payload),
+    push: async (channel, payload) =>
+      void run(
+        `INSERT INTO ready (seq, id, payload) SELECT ${nextSeq}, ?2, ?3`,
+        ...[channelId(channel), idOf(payload), payload],
+      ),
     channel: async (channel) =>
       all<{ payload: string | Uint8Array }>(
-        `SELECT payload FROM jobs WHERE state = ? AND channel = (SELECT id FROM channels WHERE name = ?)
-         ORDER BY at, seq`,
-        jobState.ready,
+        `SELECT payload FROM ready_jobs
+         WHERE seq >> ${placeBits} = (SELECT id FROM channels WHERE name = ?) ORDER BY seq`,
         channel,
       ).map(({ payload }) => textOf(payload)),
     knownChannels: async () => all<{ name: string }>("SELECT name FROM channels").map(({ name }) => name),
@@ -97,38 +102,37 @@ export async function sqliteHarness(options: Partial<SqliteStoreOptions> = {}): 
       insert(headOf(text).channel, setStates[where], atMs / 1000, payload);
     },
     async counters() {
-      const rows = all<{ name: string; value: number }>("SELECT name, value FROM counters");
-      const value = (wanted: string) => rows.find(({ name }) => name === wanted)?.value ?? 0;
-      return { processed: value("processed"), failed: value("failed") };
+      const sum = (name: string) =>
+        all<{ n: number }>(
+          `SELECT value + (SELECT coalesce(sum(${name}), 0) FROM claims) AS n FROM counters WHERE name = ?`,
+          name,
+        )[0]?.n ?? 0;
+      return { processed: sum("processed"), failed: sum("failed") };
     },
     crashes: async (jobId) =>
       all<{ count: number }>("SELECT count FROM crashes WHERE id = ?", jobId)[0]?.count ?? 0,
     nowMs: async () => Date.now(),
     claims: async (node) =>
-      all<{ id: string }>("SELECT id FROM claims WHERE node = ?", node).map(({ id }) => id),
+      all<{ id: string }>(
+        `SELECT claims.id AS id FROM executors
+         JOIN claims ON key > (executors.id << ${slotBits}) AND key < ((executors.id + 1) << ${slotBits})
+         WHERE node = ?`,
+        node,
+      ).map(({ id }) => id),
     async plantClaims(node, given) {
       database.run("BEGIN IMMEDIATE");
       for (const [i, { id, channel, payload }] of given.entries()) {
-        const seq = insert(channel, jobState.claimed, Date.now() / 1000, payload);
         run(
-          `INSERT INTO claims (node, executor, slot, token, seq, id, claimed_at, attempt)
-           VALUES (?, ?, 0, ?, ?, ?, 5, 1)`,
-          node,
-          `w${i}`,
-          `t${i}`,
-          seq,
-          id,
+          `INSERT INTO claims (key, token, claimed_at, attempt, seq, id, payload)
+           VALUES ((? << ${slotBits}) + 1, ?, 5, 1, (? << ${placeBits}) + ?, ?, ?)`,
+          ...[executorId(node, `w${i}`), `t${i}`, channelId(channel), i, id, payload],
         );
       }
       database.run("COMMIT");
     },
     losePayload: async (executor, slot) =>
-      void run(
-        "DELETE FROM jobs WHERE seq IN (SELECT seq FROM claims WHERE node = ? AND executor = ? AND slot = ?)",
-        ...claimAt(executor, slot),
-      ),
-    loseRecord: async (executor, slot) =>
-      void run("DELETE FROM claims WHERE node = ? AND executor = ? AND slot = ?", ...claimAt(executor, slot)),
+      void run("UPDATE claims SET payload = NULL WHERE key = ?", claimAt(executor, slot)),
+    loseRecord: () => Promise.reject(new Error("a claim and its job are one row")),
     async setBeat(node, { secondsAgo, steadySeconds }) {
       const now = Date.now() / 1000;
       if (secondsAgo !== undefined)

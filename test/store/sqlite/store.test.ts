@@ -15,7 +15,7 @@ describe("a transaction that fails", () => {
   test("leaves no channel's number behind that another channel gets", async () => {
     const { store, database, another, channel } = harness;
     database.run(
-      "CREATE TRIGGER refuse BEFORE INSERT ON jobs WHEN new.id = 'boom' BEGIN SELECT raise(ABORT, 'refused'); END",
+      "CREATE TRIGGER refuse BEFORE INSERT ON ready WHEN new.id = 'boom' BEGIN SELECT raise(ABORT, 'refused'); END",
     );
     const doomed = [job({ channel: "a" }), job({ channel: "b" }), job({ channel: "a" }), job({ id: "boom" })];
     await expect(store.publish(doomed)).rejects.toMatchObject({ code: "STORE_ERROR" });
@@ -37,9 +37,7 @@ describe("a transaction that fails", () => {
       settle(reserved[0]!, { outcome: "ack" }),
       settle(reserved[1]!, { outcome: "retry", delaySeconds: 9, payload: given[1]!.payload }),
     ];
-    database.run(
-      "CREATE TRIGGER refuse BEFORE UPDATE OF payload ON jobs BEGIN SELECT raise(ABORT, 'refused'); END",
-    );
+    database.run("CREATE TRIGGER refuse BEFORE INSERT ON jobs BEGIN SELECT raise(ABORT, 'refused'); END");
     const request = { settlements, slots: 2 };
     await expect(cycle(store, worker, request)).rejects.toMatchObject({ code: "STORE_ERROR" });
     expect(await harness.claims(worker.node)).toHaveLength(2);
