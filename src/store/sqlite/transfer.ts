@@ -211,23 +211,41 @@ function removerFor(database: Database, place: TransferPlace): (entry: Locator) 
 
 /** Stores one entry after the other, in a channel behind all that are ready in it. */
 function inserterFor(database: Database, place: TransferPlace): (entry: JournaledEntry) => void {
+  if (place.state === "ready") {
+    const insertReady = readyInserter(database, place.channel);
+    return ({ bytes }) => {
+      const { id, payload } = readBytes(bytes);
+      insertReady(id, payload);
+    };
+  }
+  const state = jobState[place.state];
+  const insert = database.query("INSERT INTO jobs (channel, state, at, id, payload) VALUES (?, ?, ?, ?, ?)");
   return ({ bytes, at }) => {
-    const payload = isUtf8(bytes) ? Buffer.from(bytes).toString() : bytes;
-    const text = typeof payload === "string" ? payload : new TextDecoder().decode(payload);
-    const { id = "", channel = "default" } = readEntry(text, { isWhole: true, bytes: bytes.length });
-    if (place.state === "ready") {
-      const addBody = database.query<{ id: number }, [string | Uint8Array]>(
-        "INSERT INTO bodies (payload) VALUES (?) RETURNING id",
-      );
-      const as = stored(addBody, payload);
-      database
-        .query(`INSERT INTO ready (seq, shape, id, payload) SELECT ${nextSeq}, ?2, ?3, ?4`)
-        .run(channelId(database, place.channel), as.shape, id, as.payload);
-      return;
-    }
-    database
-      .query("INSERT INTO jobs (channel, state, at, id, payload) VALUES (?, ?, ?, ?, ?)")
-      .run(channelId(database, channel), jobState[place.state], at, id, payload);
+    const { id, channel, payload } = readBytes(bytes);
+    insert.run(channelId(database, channel), state, at, id, payload);
+  };
+}
+
+function readBytes(bytes: Uint8Array): { id: string; channel: string; payload: string | Uint8Array } {
+  const payload = isUtf8(bytes) ? Buffer.from(bytes).toString() : bytes;
+  const text = typeof payload === "string" ? payload : new TextDecoder().decode(payload);
+  const { id = "", channel = "default" } = readEntry(text, { isWhole: true, bytes: bytes.length });
+  return { id, channel, payload };
+}
+
+/** Makes the channel, should it not be there, also when nothing comes into it. */
+function readyInserter(
+  database: Database,
+  channel: string,
+): (id: string, payload: string | Uint8Array) => void {
+  const number = channelId(database, channel);
+  const addBody = database.query<{ id: number }, [string | Uint8Array]>(
+    "INSERT INTO bodies (payload) VALUES (?) RETURNING id",
+  );
+  const insert = database.query(`INSERT INTO ready (seq, shape, id, payload) SELECT ${nextSeq}, ?2, ?3, ?4`);
+  return (id, payload) => {
+    const as = stored(addBody, payload);
+    insert.run(number, as.shape, id, as.payload);
   };
 }
 

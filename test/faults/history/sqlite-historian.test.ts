@@ -45,7 +45,7 @@ test("the history of an embedded store has each job's way with the tokens of its
   });
   await store.close();
   const database = new Database(join(folder.path, "jobs.sqlite"));
-  database.run("DELETE FROM jobs WHERE id = 'c'"); // which nobody claimed
+  database.run("DELETE FROM ready WHERE id = 'c'"); // which nobody claimed
   database.close();
   const { steps, doubled } = await historian.read();
   const way = (id: string) =>
