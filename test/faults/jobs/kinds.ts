@@ -27,6 +27,8 @@ export const jobKinds: readonly JobKind[] = [
     ending: "done",
     work: (random) => ({ ms: random.int(1, 20) }),
   },
+  // So short that workers look ahead: publishers publish bursts of them.
+  { name: "instant", task: "Burning", weight: 0, ending: "done", work: () => ({ ms: 0 }) },
   {
     name: "failing",
     task: "Failing",

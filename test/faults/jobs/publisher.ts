@@ -6,7 +6,7 @@
 import { pause } from "../../../src/foundation/time.ts";
 import { close, configure, PublishUnconfirmed, SolidJobsError } from "../../../src/index.ts";
 import { Random } from "../random.ts";
-import { type JobKind, jobKinds, workOf } from "./kinds.ts";
+import { type JobKind, jobKinds, kindNamed, workOf } from "./kinds.ts";
 import type { PublicationLine } from "./ledger-line.ts";
 import type { Work } from "./noting.ts";
 import * as tasks from "./tasks.ts";
@@ -63,8 +63,9 @@ async function publish(jobs: readonly Job[]): Promise<void> {
 
 /** Without a pause, so that nodes are at work with all their slots for a while. */
 async function publishBurst(from: number, count: number): Promise<void> {
+  const isHurried = random.chance(0.35);
   for (let done = 0; done < count; ) {
-    const kind = random.weighted(jobKinds);
+    const kind = isHurried ? kindNamed("instant") : random.weighted(jobKinds);
     const together = Math.min(random.chance(0.3) ? random.int(2, 10) : 1, count - done);
     const jobs = Array.from({ length: together }, (_, i) => ({
       kind,
