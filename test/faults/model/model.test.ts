@@ -13,6 +13,6 @@ describe("random steps by several nodes", () => {
       expect(report.failure ?? "none").toBe("none");
       expect(report.runs).toBeGreaterThanOrEqual(200);
       expect([...report.steps.keys()]).toEqual(expect.arrayContaining(kinds));
-    });
+    }, 240_000);
   }
 });

@@ -17,6 +17,6 @@ describe("a process that dies at one of its steps in a store", () => {
         Object.keys(table).map((method) => `${name}.${method}`),
       );
       expect([...calls]).toEqual(expect.arrayContaining(wanted));
-    });
+    }, 240_000);
   }
 });
