@@ -10,12 +10,14 @@ export function countBy<T>(items: readonly T[], answer: (item: T) => string): Re
   return counts;
 }
 
-/** The cause of each execution that is not its job's first, and those that nothing explains. */
+/** The cause of each execution that is not its job's first, how long it took to come, and those that nothing explains. */
 export function executionCauses(evidence: Evidence): {
   causes: Record<string, number>;
+  slowestMs: Record<string, number>;
   unexplained: string[];
 } {
   const causes: string[] = [];
+  const slowestMs: Record<string, number> = {};
   const unexplained: string[] = [];
   for (const runs of Map.groupBy(evidence.runs, ({ id }) => id).values()) {
     const ordered = runs.toSorted((a, b) => a.beganAt - b.beganAt);
@@ -24,12 +26,14 @@ export function executionCauses(evidence: Evidence): {
       if (before === undefined) continue;
       const cause = causeOf(before, next, evidence);
       causes.push(cause ?? "unexplained");
+      if (cause !== undefined && before.cutAt !== undefined)
+        slowestMs[cause] = Math.max(slowestMs[cause] ?? 0, next.beganAt - before.cutAt);
       if (cause !== undefined) continue;
       const times = [before, next].map(({ node, beganAt, endedAt }) => `${node} ${beganAt}-${endedAt ?? ""}`);
       unexplained.push(`TWICE WITHOUT A CAUSE: ${next.id} (${next.key}): ${times.join(", then ")}`);
     }
   }
-  return { causes: countBy(causes, (cause) => cause), unexplained };
+  return { causes: countBy(causes, (cause) => cause), slowestMs, unexplained };
 }
 
 /** The fault that hit the earlier execution's claim between its beginning and the next one's. */

@@ -61,6 +61,7 @@ const emptyResult = {
   },
   ...{
     causes: {},
+    slowestMs: {},
     archived: 0,
     stillStored: 0,
     rolledBack: 0,

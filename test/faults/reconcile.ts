@@ -16,6 +16,8 @@ export interface Verdict {
   readonly executedMoreThanOnce: number;
   /** What each execution after a job's first came from; failures of the job's own among them. */
   readonly causes: Readonly<Record<string, number>>;
+  /** The longest time from an execution's being cut off to the next one of its job, by the cause. */
+  readonly slowestMs: Readonly<Record<string, number>>;
   readonly archived: number;
   readonly stillStored: number;
   /** Confirmed, and forgotten by the store with a fault that may do so. */
@@ -52,7 +54,7 @@ export function reconcile(evidence: Evidence): Verdict {
     ...uncalledFor(evidence, confirmed, unconfirmed),
     ...endings(evidence, new Set(rolledBack)),
   );
-  const { causes, unexplained } = executionCauses(evidence);
+  const { causes, slowestMs, unexplained } = executionCauses(evidence);
   problems.push(...unexplained);
   const { lost: reportedLost } = integrity;
   const surprising = reportedLost.filter((id) => !missing.includes(id));
@@ -70,6 +72,7 @@ export function reconcile(evidence: Evidence): Verdict {
     executed: executed.size,
     executedMoreThanOnce: runs.length === 0 ? 0 : moreThanOnce(evidence),
     causes,
+    slowestMs,
     archived: states.filter((state) => state === "discarded").length,
     stillStored: states.filter((state) => isStored(state) && state !== "discarded").length,
     rolledBack: rolledBack.length,

@@ -169,6 +169,7 @@ const nothing: Verdict = {
   executed: 0,
   executedMoreThanOnce: 0,
   causes: {},
+  slowestMs: {},
   archived: 0,
   stillStored: 0,
   rolledBack: 0,

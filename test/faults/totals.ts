@@ -10,6 +10,7 @@ export interface Totals {
   readonly executed: number;
   readonly executedMoreThanOnce: number;
   readonly causes: Readonly<Record<string, number>>;
+  readonly slowestMs: Readonly<Record<string, number>>;
   readonly archived: number;
   readonly stillStored: number;
   readonly rolledBack: number;
@@ -35,6 +36,7 @@ export function totalsOf(results: readonly RunResult[]): Totals {
     executed: sum(({ executed }) => executed),
     executedMoreThanOnce: sum((result) => result.executedMoreThanOnce),
     causes: merged(({ causes }) => causes),
+    slowestMs: longest(results.map(({ slowestMs }) => slowestMs)),
     archived: sum(({ archived }) => archived),
     stillStored: sum(({ stillStored }) => stillStored),
     rolledBack: sum(({ rolledBack }) => rolledBack),
@@ -55,6 +57,13 @@ function mergedCounts(all: readonly Readonly<Record<string, number>>[]): Record<
   return Object.fromEntries([...total].sort(([, a], [, b]) => b - a));
 }
 
+function longest(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const most: Record<string, number> = {};
+  for (const times of all)
+    for (const [name, ms] of Object.entries(times)) most[name] = Math.max(most[name] ?? 0, ms);
+  return Object.fromEntries(Object.entries(most).sort(([, a], [, b]) => b - a));
+}
+
 const listed = (counts: Readonly<Record<string, number>>) =>
   Object.entries(counts)
     .map(([name, count]) => `${name} ${count}`)
@@ -71,6 +80,7 @@ export function totalsText(totals: Totals): string {
     ["executed at least once", totals.executed],
     ["executed more than once", totals.executedMoreThanOnce],
     ["  further executions by cause", listed(totals.causes)],
+    ["  the slowest of those cut off, ms", listed(totals.slowestMs)],
     ["archived", totals.archived],
     ["still stored", totals.stillStored],
     ["rolled back by the store", totals.rolledBack],
