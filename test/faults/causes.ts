@@ -36,18 +36,26 @@ export function executionCauses(evidence: Evidence): {
   return { causes: countBy(causes, (cause) => cause), slowestMs, unexplained };
 }
 
+/** A clean stop puts jobs back a little before its process is gone. */
+const leavingMs = 3000;
+
 /** The fault that hit the earlier execution's claim between its beginning and the next one's. */
-function causeOf(before: Run, next: Run, { strikes, exits }: Evidence): string | undefined {
+function causeOf(before: Run, next: Run, { strikes, exits, harmless }: Evidence): string | undefined {
   if (before.isDone === false && before.token !== next.token) return "failed";
   const struck = strikes.filter(
     (strike) =>
-      concerns(strike, before) && strike.at <= next.beganAt && strike.until + aftermathMs >= before.beganAt,
+      !harmless.has(strike.fault) &&
+      concerns(strike, before) &&
+      strike.at <= next.beganAt &&
+      strike.until + aftermathMs >= before.beganAt,
   );
   const own = struck.filter(({ scope }) => scope !== "all");
-  const latest = (own.length > 0 ? own : struck).toSorted((a: Strike, b: Strike) => b.at - a.at)[0];
-  if (latest !== undefined) return latest.fault;
-  const endedAt = exits.get(before.node);
-  return endedAt !== undefined && before.endedAt === undefined && endedAt <= next.beganAt
-    ? "its node's end"
-    : undefined;
+  const nearest = nearestTo(before.cutAt ?? next.beganAt, own.length > 0 ? own : struck);
+  if (nearest !== undefined) return nearest.fault;
+  const endedAt = exits.get(before.node) ?? Number.POSITIVE_INFINITY;
+  return before.endedAt === undefined && endedAt <= next.beganAt + leavingMs ? "its node's end" : undefined;
+}
+
+function nearestTo(at: number, strikes: readonly Strike[]): Strike | undefined {
+  return strikes.toSorted((a, b) => Math.abs(a.at - at) - Math.abs(b.at - at))[0];
 }

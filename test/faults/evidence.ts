@@ -16,6 +16,8 @@ export interface Evidence {
   readonly integrity: Pick<IntegrityReport, "states" | "isSound" | "lost">;
   /** By who did them. */
   readonly strikes: readonly Strike[];
+  /** Faults that are no reason for any job to run again. */
+  readonly harmless: ReadonlySet<string>;
   /** When each process that ended did so, by node. */
   readonly exits: ReadonlyMap<string, number>;
 }

@@ -45,6 +45,7 @@ function evidence(given: Given): Evidence {
   return {
     runs,
     strikes,
+    harmless: new Set(["script-flush"]),
     exits,
     publications: [publication],
     history: { steps: given.steps ?? [], doubled: [] },
@@ -166,7 +167,8 @@ describe("executions after the first have a cause", () => {
 
   test("without one the run is not sound", () => {
     const elsewhere = { ...kill, scope: ["n1.1"] };
-    const { problems } = reconcile(evidence({ runs: again, steps: twice, strikes: [elsewhere] }));
+    const harmless: Strike = { fault: "script-flush", at: 120, until: 130, scope: "all" };
+    const { problems } = reconcile(evidence({ runs: again, steps: twice, strikes: [elsewhere, harmless] }));
     expect(problems.map((problem) => problem.split(":")[0])).toEqual(["TWICE WITHOUT A CAUSE"]);
   });
 });
@@ -196,6 +198,14 @@ describe("further faults of the store", () => {
       "UNPUBLISHED: b ran and nobody published it",
       "WRONG ENDING: a (sleeping/1) is archived",
     ]);
+  });
+
+  test("a job that is left in the store", () => {
+    const given = evidence({ runs: [run("t1")], state: "ready", steps: steps(undefined, "ready") });
+    expect(reconcile(given)).toMatchObject({
+      stillStored: 1,
+      problems: ["NOT DONE: a is ready after everything was done"],
+    });
   });
 
   test("a store that the integrity check finds unsound", () => {

@@ -61,7 +61,8 @@ export function reconcile(evidence: Evidence): Verdict {
   problems.push(...surprising.map((id) => `the integrity check calls ${id} lost, the ledger does not`));
   if (!integrity.isSound && reportedLost.length === 0)
     problems.push("the integrity check finds the store unsound");
-  const states = [...integrity.states.values()];
+  const left = [...integrity.states].filter(([, state]) => isStored(state) && state !== "discarded");
+  problems.push(...left.map(([id, state]) => `NOT DONE: ${id} is ${state} after everything was done`));
   const landed = strikes.map((strike) => ({ strike, hits: hitsOf(strike, runs).length }));
   const counted = landed.filter(({ hits }) => hits > 0).map(({ strike }) => strike);
   const losses = strikes.filter(({ fault }) => fault === "lost-reply");
@@ -73,8 +74,8 @@ export function reconcile(evidence: Evidence): Verdict {
     executedMoreThanOnce: runs.length === 0 ? 0 : moreThanOnce(evidence),
     causes,
     slowestMs,
-    archived: states.filter((state) => state === "discarded").length,
-    stillStored: states.filter((state) => isStored(state) && state !== "discarded").length,
+    archived: [...integrity.states.values()].filter((state) => state === "discarded").length,
+    stillStored: left.length,
     rolledBack: rolledBack.length,
     lost: lost.length,
     settledStale: stale.length,

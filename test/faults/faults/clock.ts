@@ -16,6 +16,7 @@ function wrongClock(name: string, seconds: number): Fault {
     does: `runs a node whose clock is ${errorSeconds / 60} minutes ${seconds > 0 ? "ahead" : "behind"}, to the end of the run`,
     engines: ["redis", "sqlite"],
     takesMs: 2500,
+    isHarmless: true,
     weight: 4,
     once: "clock", // in a file all times are by the processes' clocks: one that is right must be left
     reasonAgainst: () =>

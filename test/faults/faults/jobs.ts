@@ -7,6 +7,7 @@ interface Mischief {
   readonly does: string;
   readonly takesMs?: number;
   readonly weight?: number;
+  readonly isHarmless?: boolean;
   /** It takes the whole process along. */
   readonly endsNode?: boolean;
 }
@@ -18,8 +19,12 @@ const hogChannel = "hog";
 const mischiefs: readonly Mischief[] = [
   { name: "thread-crash", does: "a job ends its thread in the middle of its work" },
   { name: "process-exit", does: "a job calls process.exit" },
-  { name: "uncaught-error", does: "a job leaves an error behind that nobody catches" },
-  { name: "unhandled-rejection", does: "a job leaves a rejection behind that nobody handles" },
+  { name: "uncaught-error", isHarmless: true, does: "a job leaves an error behind that nobody catches" },
+  {
+    name: "unhandled-rejection",
+    isHarmless: true,
+    does: "a job leaves a rejection behind that nobody handles",
+  },
   { name: "endless-loop", does: "a job never ends; its timeout is 0.2 s", takesMs: 7000, weight: 4 },
   { name: "process-abort", does: "a job takes its whole process along", endsNode: true },
 ];

@@ -40,6 +40,7 @@ export const sqliteFaults: readonly Fault[] = [
     engines: sqliteOnly,
     alone: "file",
     takesMs: 2500,
+    isHarmless: true,
     async strike(world, random) {
       await world.victim();
       const program = join(import.meta.dir, "..", "..", "support", "write-and-hang.ts");
@@ -62,6 +63,7 @@ export const sqliteFaults: readonly Fault[] = [
     does: "keeps an old view of the file open for up to three seconds, so that its log cannot be written back",
     engines: sqliteOnly,
     takesMs: 2500,
+    isHarmless: true,
     async strike(world, random) {
       await world.victim();
       const reader = new Database(world.file.path, { readonly: true });
@@ -80,6 +82,7 @@ export const sqliteFaults: readonly Fault[] = [
     engines: sqliteOnly,
     alone: "file",
     takesMs: 2500,
+    isHarmless: true,
     weight: 6,
     needs: { hasSmallDisk: true },
     reasonAgainst: () => noSmallDisk,
