@@ -2,7 +2,7 @@ import { thisMachine, versionsOf } from "../method/machine.ts";
 import type { Options } from "../method/options.ts";
 import { RedisPlace } from "../method/redis-place.ts";
 import type { Part } from "../parts/part.ts";
-import type { Facts } from "../report/facts.ts";
+import type { Facts, Results } from "../report/facts.ts";
 import { save } from "../report/save.ts";
 import { summariesOf } from "../report/summaries.ts";
 import { terminalReport } from "../report/terminal.ts";
@@ -10,9 +10,9 @@ import type { System } from "../systems/system.ts";
 import { systems } from "../systems/systems.ts";
 import { BenchRun } from "./bench-run.ts";
 import { ensurePackages } from "./packages.ts";
-import { openProgress } from "./progress.ts";
+import { openProgress, type Progress } from "./progress.ts";
 
-/** Measures the parts one after the other, prints what they come to, and writes it down. */
+/** Measures the parts one after the other, prints what they come to, and writes it down after each. */
 export async function runParts(parts: readonly Part[], options: Options): Promise<void> {
   ensurePackages();
   const [present, absences] = presentSystems(options);
@@ -24,20 +24,35 @@ export async function runParts(parts: readonly Part[], options: Options): Promis
     const facts = factsOf(bench, { parts, redisVersion: await redis.version() });
     console.log(JSON.stringify(facts, null, 2));
     for (const line of absences) bench.note(line);
+    let folder = "";
     for (const part of parts) {
-      progress.begin(part.name);
-      progress.line(`\n${part.name}: ${part.summary}`);
-      await part.run(bench);
+      await runPart(part, bench, progress);
+      if (options.isSaved) folder = await save(resultsOf(bench, facts));
     }
     progress.end();
-    const results = { facts, runs: bench.runs, summaries: summariesOf(bench.runs), notes: bench.notes };
-    console.log(terminalReport(results));
-    if (options.isSaved) console.log(`\nwritten: ${await save(results)}`);
+    console.log(terminalReport(resultsOf(bench, facts)));
+    if (options.isSaved) console.log(`\nwritten: ${folder}`);
     if (bench.runs.some(({ problem }) => problem !== undefined)) process.exitCode = 1;
   } finally {
     progress.end();
     await redis.close();
   }
+}
+
+/** A part that cannot go on does not keep the others from being measured. */
+async function runPart(part: Part, bench: BenchRun, progress: Progress): Promise<void> {
+  progress.begin(part.name);
+  progress.line(`\n${part.name}: ${part.summary}`);
+  try {
+    await part.run(bench);
+  } catch (error) {
+    process.exitCode = 1;
+    bench.note(`${part.name} ended early: ${(error as Error).message}`);
+  }
+}
+
+function resultsOf({ runs, notes }: BenchRun, facts: Facts): Results {
+  return { facts, runs, summaries: summariesOf(runs), notes };
 }
 
 function presentSystems(options: Options): [System[], string[]] {
@@ -56,7 +71,7 @@ function factsOf(
     machine: thisMachine(),
     versions: { ...versionsOf(systems), redis: redisVersion },
     knobs: { full: options.isFull, quick: isQuick, repetitions, scale: options.scale },
-    systems: systems.map(({ name }) => name),
+    systems: systems.map(({ name, role, engine, keepsJobs }) => ({ name, role, engine, keepsJobs })),
     parts: parts.map(({ name, summary }) => ({ name, summary })),
   };
 }

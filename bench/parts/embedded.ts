@@ -8,8 +8,7 @@ import { comparePublishing } from "./publish.ts";
 /** The engine without a server. */
 export const embedded: Part = {
   name: "embedded",
-  summary:
-    "on SQLite files: no-op jobs/s by concurrency and queue length, publishing, a long backlog, waking",
+  summary: "on SQLite files: no-op jobs/s by concurrency, publishing, what a long backlog costs, waking",
   async run(bench) {
     const systems = on(bench, "sqlite");
     const repetitions = bench.isQuick ? 1 : bench.repetitions;
@@ -25,11 +24,8 @@ export const embedded: Part = {
 };
 
 function points({ options, isQuick }: Bench): Point[] {
-  const point = (concurrency: number, jobs: number, paced: Point["paced"]): Point => ({
-    ...{ workload: "noop", concurrency, jobs, paced },
+  const point = (concurrency: number): Point => ({
+    ...{ workload: "noop", concurrency, jobs: isQuick ? 10_000 : 20_000, paced: "each" },
   });
-  if (isQuick) return [1, 50].map((concurrency) => point(concurrency, 10_000, "each"));
-  const short = [1, 4, 8, 50, 200].map((concurrency) => point(concurrency, 20_000, "each"));
-  if (!options.isFull) return short;
-  return [...short, ...[20_000, 100_000, 1_000_000].map((jobs) => point(10, jobs, "none"))];
+  return (isQuick ? [1, 50] : options.isFull ? [1, 2, 4, 8, 16, 50, 200] : [1, 4, 8, 50]).map(point);
 }

@@ -14,7 +14,7 @@ export const sizes: Part = {
       points: (bench.options.isFull ? [20_000, 100_000, 1_000_000] : [20_000]).map((jobs) => ({
         ...{ workload: "noop", concurrency, jobs, paced: "none" },
       })),
-      systems: on(bench, "redis"),
+      systems: on(bench, "redis", "sqlite").filter(({ role }) => role !== "yardstick"),
       repetitions: bench.isQuick ? 1 : bench.repetitions,
     }),
 };

@@ -45,3 +45,18 @@ export const metrics = {
 export type Metric = keyof typeof metrics;
 
 export const metricNames = Object.keys(metrics) as Metric[];
+
+/** Those that fit in a line: the others are in the files. */
+export const briefMetrics: readonly Metric[] = [
+  ...([
+    "jobsPerSecond",
+    "publishedPerSecond",
+    "queueP50Ms",
+    "queueP99Ms",
+    "delayP50Ms",
+    "delayP99Ms",
+  ] as const),
+  ...(["cpuSecondsPer1000", "redisCpuSecondsPer1000", "rssPeakMiB", "rssFinishMiB", "firstJobMs"] as const),
+  ...(["idlePercent", "idleRedisPercent", "rssGrowthMiB", "latenessP50Ms", "latenessP99Ms"] as const),
+  "backlogPercent",
+];

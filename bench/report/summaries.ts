@@ -1,4 +1,4 @@
-import type { RunRecord, Subject } from "../method/record.ts";
+import type { Counts, RunRecord, Subject } from "../method/record.ts";
 import { type Metric, metricNames } from "./metrics.ts";
 import { type Summary, summaryOf } from "./statistics.ts";
 
@@ -6,6 +6,8 @@ import { type Summary, summaryOf } from "./statistics.ts";
 export interface SubjectSummary extends Subject {
   readonly succeeded: number;
   readonly failed: number;
+  /** Of all runs together, the failed ones included; undefined where there are no jobs to count. */
+  readonly counts: Counts | undefined;
   /** What was wrong with the failed ones, each text once. */
   readonly problems: readonly string[];
   readonly metrics: Partial<Readonly<Record<Metric, Summary>>>;
@@ -31,8 +33,19 @@ function summaryOfRuns(runs: readonly RunRecord[]): SubjectSummary {
     ...{ part, workload, system, variant, shape, workers, concurrency, jobs },
     succeeded: good.length,
     failed: runs.length - good.length,
+    counts: countsOf(runs),
     problems: [...new Set(problems)],
     metrics: Object.fromEntries(measured.map((name) => [name, summaryOf(valuesOf(good, name))])),
+  };
+}
+
+function countsOf(runs: readonly RunRecord[]): Counts | undefined {
+  const all = runs.flatMap(({ counts }) => counts ?? []);
+  if (all.length === 0) return undefined;
+  const sum = (name: keyof Counts) => all.reduce((total, counts) => total + counts[name], 0);
+  return {
+    ...{ expected: sum("expected"), executed: sum("executed") },
+    ...{ errors: sum("errors"), duplicates: sum("duplicates") },
   };
 }
 

@@ -1,28 +1,16 @@
 import { rowsOf } from "./columns.ts";
 import type { Results } from "./facts.ts";
-import type { Metric } from "./metrics.ts";
+import { goalRows, goalsOf } from "./goals/goals.ts";
+import { briefMetrics } from "./metrics.ts";
 import { table } from "./table.ts";
 
-/** What fits beside one another on a screen. */
-const shown: readonly Metric[] = [
-  ...(["jobsPerSecond", "publishedPerSecond", "queueP50Ms", "queueP99Ms", "cpuSecondsPer1000"] as const),
-  ...(["redisCpuSecondsPer1000", "rssPeakMiB", "rssFinishMiB", "firstJobMs", "idlePercent"] as const),
-  ...([
-    "idleRedisPercent",
-    "rssGrowthMiB",
-    "latenessP50Ms",
-    "latenessP99Ms",
-    "backlogPercent",
-    "delayP50Ms",
-    "delayP99Ms",
-  ] as const),
-];
-
-/** The medians of all parts. */
-export function terminalReport({ facts, summaries }: Results): string {
-  const chapters = facts.parts.map(({ name }) => {
-    const own = summaries.filter(({ part }) => part === name);
-    return own.length === 0 ? "" : `\n${name}\n${table(rowsOf(own, shown))}`;
+/** The medians of all parts, and the goals. */
+export function terminalReport(results: Results): string {
+  const chapters = results.facts.parts.map(({ name }) => {
+    const own = results.summaries.filter(({ part }) => part === name);
+    return own.length === 0 ? "" : `\n${name}\n${table(rowsOf(own, briefMetrics))}`;
   });
-  return chapters.filter(Boolean).join("\n");
+  const goals = goalsOf(results);
+  const last = goals.length === 0 ? "" : `\ngoals\n${table(goalRows(goals))}`;
+  return [...chapters, last].filter(Boolean).join("\n");
 }

@@ -3,7 +3,7 @@ import { clientOnBun, missingPackage, onBun, packageVersion } from "../javascrip
 import type { System } from "../system.ts";
 
 const packageName = "plainjob";
-const mostProcesses = 8;
+const mostProcesses = 10;
 
 /** A worker of it takes one job at a time; its documentation advises several processes for more. */
 export const plainjob: System = {
