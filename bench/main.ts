@@ -7,6 +7,12 @@ import { runParts } from "./cli/run-parts.ts";
 import { parts } from "./parts/parts.ts";
 import { systems } from "./systems/systems.ts";
 
+/** Loaded when asked for: they need packages of this folder. */
+async function runExperiments(name: string | undefined, repetitions: number | undefined): Promise<void> {
+  const experiments = await import("./experiments/run.ts");
+  await experiments.runExperiments(name, repetitions);
+}
+
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   // What was started ends with this process.
   process.on(signal, () => process.exit(signal === "SIGINT" ? 130 : 143));
@@ -14,7 +20,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 
 try {
   const systemNames = systems.map(({ name }) => name);
-  await benchProgram({ parts, systemNames, run: runParts }).parseAsync();
+  await benchProgram({ parts, systemNames, run: runParts, runExperiments }).parseAsync();
 } catch (error) {
   console.error(`bench: ${(error as Error).message}`);
   process.exitCode = 1;

@@ -8,10 +8,12 @@ export interface ProgramGiven {
   readonly systemNames: readonly string[];
   /** Measures the parts; what it throws is the program's failure. */
   run(parts: readonly Part[], options: Options): Promise<void>;
+  /** Measures one of the experiments, or all; beside the parts, for what `docs/performance.md` reports. */
+  runExperiments(name: string | undefined, repetitions: number | undefined): Promise<void>;
 }
 
 /** The command line of the benchmark: all parts, or one of them as a subcommand. */
-export function benchProgram({ parts, systemNames, run }: ProgramGiven): Command {
+export function benchProgram({ parts, systemNames, run, runExperiments }: ProgramGiven): Command {
   const names = parts.map(({ name }) => name).join(", ");
   const program: Command = new Command("bench")
     .description("Measures solid-jobs beside its peers on this machine. Without a part: all of them.")
@@ -44,5 +46,12 @@ export function benchProgram({ parts, systemNames, run }: ProgramGiven): Command
       .allowExcessArguments(false)
       .action(() => run([part], optionsOf(program.opts<Flags>())));
   }
+  program
+    .command("experiments")
+    .description(
+      "ways of doing it differently beside the present code; docs/performance.md has what came out",
+    )
+    .argument("[name]", "one of them")
+    .action((name: string | undefined) => runExperiments(name, program.opts<Flags>().repetitions));
   return program;
 }

@@ -20,8 +20,9 @@ export function summariesOf(runs: readonly RunRecord[]): SubjectSummary[] {
   return summaries.map((each) => ({ ...each, metrics: { ...each.metrics, ...scalingOf(each, summaries) } }));
 }
 
-function subjectKey({ part, workload, system, variant, shape, jobs }: Subject): string {
-  return JSON.stringify([part, workload, system, variant, shape, jobs]);
+function subjectKey(subject: Subject): string {
+  const { part, workload, system, variant, shape, workers, concurrency, jobs } = subject;
+  return JSON.stringify([part, workload, system, variant, shape, workers, concurrency, jobs]);
 }
 
 function summaryOfRuns(runs: readonly RunRecord[]): SubjectSummary {
