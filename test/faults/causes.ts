@@ -50,7 +50,9 @@ function causeOf(before: Run, next: Run, { strikes, exits, harmless }: Evidence)
       strike.until + aftermathMs >= before.beganAt,
   );
   const own = struck.filter(({ scope }) => scope !== "all");
-  const nearest = nearestTo(before.cutAt ?? next.beganAt, own.length > 0 ? own : struck);
+  const ends = before.endedAt === undefined ? own.filter(({ isFatal }) => isFatal) : [];
+  const likely = [ends, own, struck].find((each) => each.length > 0) ?? [];
+  const nearest = nearestTo(before.cutAt ?? next.beganAt, likely);
   if (nearest !== undefined) return nearest.fault;
   const endedAt = exits.get(before.node) ?? Number.POSITIVE_INFINITY;
   return before.endedAt === undefined && endedAt <= next.beganAt + leavingMs ? "its node's end" : undefined;

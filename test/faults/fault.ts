@@ -25,8 +25,8 @@ export interface Fault {
   readonly once?: string;
   /** Of faults with the same word one is done at a time. */
   readonly alone?: string;
-  /** It is no reason for any job to run again. */
-  readonly isHarmless?: boolean;
+  /** Where it is no reason for any job to run again. */
+  readonly harmlessOn?: readonly SiteEngine[];
   /** Why this machine cannot do it, or undefined. */
   readonly reasonAgainst?: () => string | undefined;
   /** Does it, to work that runs, and undoes it. */

@@ -141,7 +141,11 @@ async function evidenceOf(world: World, { rounds }: RunPlan): Promise<Evidence> 
       runs.filter(({ isDone }) => isDone).map(({ id }) => id),
     ),
     strikes: [...world.strikes, ...byJobs],
-    harmless: new Set(rounds.flat().flatMap(({ name, isHarmless }) => (isHarmless === true ? [name] : []))),
+    harmless: new Set(
+      rounds
+        .flat()
+        .flatMap(({ name, harmlessOn }) => (harmlessOn?.includes(world.engine) === true ? [name] : [])),
+    ),
     exits,
   };
 }

@@ -1,5 +1,6 @@
 import type { Fault } from "../fault.ts";
 
+const both = ["redis", "sqlite"] as const;
 const errorSeconds = 600;
 
 /** What a process is started with so that faketime sets its clock. Under the program `faketime` it would be a child of it. */
@@ -14,9 +15,9 @@ function wrongClock(name: string, seconds: number): Fault {
   return {
     name,
     does: `runs a node whose clock is ${errorSeconds / 60} minutes ${seconds > 0 ? "ahead" : "behind"}, to the end of the run`,
-    engines: ["redis", "sqlite"],
+    engines: both,
     takesMs: 2500,
-    isHarmless: true,
+    harmlessOn: both,
     weight: 4,
     once: "clock", // in a file all times are by the processes' clocks: one that is right must be left
     reasonAgainst: () =>

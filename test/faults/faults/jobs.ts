@@ -1,13 +1,14 @@
 import type { Fault } from "../fault.ts";
 import type { World } from "../world/world.ts";
 
-interface Mischief {
+const both = ["redis", "sqlite"] as const;
+
+interface Mischief extends Pick<Fault, "harmlessOn"> {
   /** Also the kind of job that does it. */
   readonly name: string;
   readonly does: string;
   readonly takesMs?: number;
   readonly weight?: number;
-  readonly isHarmless?: boolean;
   /** It takes the whole process along. */
   readonly endsNode?: boolean;
 }
@@ -19,10 +20,10 @@ const hogChannel = "hog";
 const mischiefs: readonly Mischief[] = [
   { name: "thread-crash", does: "a job ends its thread in the middle of its work" },
   { name: "process-exit", does: "a job calls process.exit" },
-  { name: "uncaught-error", isHarmless: true, does: "a job leaves an error behind that nobody catches" },
+  { name: "uncaught-error", harmlessOn: both, does: "a job leaves an error behind that nobody catches" },
   {
     name: "unhandled-rejection",
-    isHarmless: true,
+    harmlessOn: both,
     does: "a job leaves a rejection behind that nobody handles",
   },
   { name: "endless-loop", does: "a job never ends; its timeout is 0.2 s", takesMs: 7000, weight: 4 },
@@ -48,7 +49,7 @@ async function misbehave(
 export const jobFaults: readonly Fault[] = [
   ...mischiefs.map(
     (mischief): Fault => ({
-      engines: ["redis", "sqlite"],
+      engines: both,
       takesMs: 800,
       ...mischief,
       strike: (world) => misbehave(world, mischief),
@@ -57,7 +58,7 @@ export const jobFaults: readonly Fault[] = [
   {
     name: "memory-hog",
     does: `a job fills the heap of a node that may have ${hogBytes / 1e6} MB, until it dies of it`,
-    engines: ["redis", "sqlite"],
+    engines: both,
     takesMs: 5000,
     weight: 2,
     once: "memory-hog",

@@ -61,7 +61,7 @@ export const redisFaults: readonly Fault[] = [
     engines: redisOnly,
     alone: "server",
     takesMs: 600,
-    isHarmless: true,
+    harmlessOn: redisOnly,
     async strike(world, random) {
       await world.victim();
       await world.struck("script-flush", "all", async () => {
@@ -108,7 +108,7 @@ export const redisFaults: readonly Fault[] = [
     engines: redisOnly,
     alone: "server",
     takesMs: 2000,
-    isHarmless: true,
+    harmlessOn: redisOnly,
     async strike(world) {
       await world.publish("sleeping", 60, { ms: 20 });
       await world.victim();

@@ -40,7 +40,7 @@ export const sqliteFaults: readonly Fault[] = [
     engines: sqliteOnly,
     alone: "file",
     takesMs: 2500,
-    isHarmless: true,
+    harmlessOn: sqliteOnly,
     async strike(world, random) {
       await world.victim();
       const program = join(import.meta.dir, "..", "..", "support", "write-and-hang.ts");
@@ -63,7 +63,7 @@ export const sqliteFaults: readonly Fault[] = [
     does: "keeps an old view of the file open for up to three seconds, so that its log cannot be written back",
     engines: sqliteOnly,
     takesMs: 2500,
-    isHarmless: true,
+    harmlessOn: sqliteOnly,
     async strike(world, random) {
       await world.victim();
       const reader = new Database(world.file.path, { readonly: true });
@@ -82,7 +82,7 @@ export const sqliteFaults: readonly Fault[] = [
     engines: sqliteOnly,
     alone: "file",
     takesMs: 2500,
-    isHarmless: true,
+    harmlessOn: sqliteOnly,
     weight: 6,
     needs: { hasSmallDisk: true },
     reasonAgainst: () => noSmallDisk,
