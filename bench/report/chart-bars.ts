@@ -10,7 +10,7 @@ export async function drawBars({ title, metric, summaries, order }: ChartGiven):
   const sign = metrics[metric].better === "more" ? 1 : -1;
   // The axis of a category begins at the bottom.
   const bars = summaries
-    .map((each) => ({ ...each, value: each.metrics[metric]! }))
+    .map((each) => ({ ...each, value: each.metrics[metric] ?? { median: 0, min: 0, max: 0 } }))
     .sort((a, b) => sign * (a.value.median - b.value.median));
   return drawn(
     {
@@ -29,7 +29,10 @@ export async function drawBars({ title, metric, summaries, order }: ChartGiven):
         },
         whiskers(
           bars.map(({ value }, place) => [value.min, place, value.max]),
-          bars.map(({ value }) => valueText(metric, value.median)),
+          bars.map(({ value, succeeded, failed }) => {
+            if (succeeded === 0) return "FAILED";
+            return `${valueText(metric, value.median)}${failed === 0 ? "" : `, ${failed} FAILED`}`;
+          }),
         ),
       ],
     },

@@ -10,7 +10,9 @@ export function drawLines({ title, metric, summaries, order }: ChartGiven): Prom
   const axis = axisOf(summaries);
   const rank = ({ system }: SubjectSummary) => order.indexOf(system);
   const sorted = withSingle(summaries).sort((a, b) => rank(a) - rank(b));
-  const lines = [...Map.groupBy(sorted, labelOf)];
+  const lines = [...Map.groupBy(sorted, labelOf)].map(
+    ([name, own]) => [name + failuresOf(own), own] as const,
+  );
   const isLogarithmic = isWide(summaries.flatMap(({ metrics }) => metrics[metric]?.median ?? []));
   return drawn(
     {
@@ -69,6 +71,11 @@ function lineOf(
     },
     data: values.map((value) => value?.median ?? null),
   };
+}
+
+function failuresOf(summaries: readonly SubjectSummary[]): string {
+  const failed = summaries.reduce((sum, each) => sum + each.failed, 0);
+  return failed === 0 ? "" : `: ${failed} FAILED`;
 }
 
 /** A concurrency of 1 is one worker with one slot: the line over slots begins there too. */

@@ -44,13 +44,15 @@ export async function chartsOf({ summaries, facts }: Results, part: string): Pro
   );
   for (const [workload, all] of workloads) {
     for (const metric of drawn[part] ?? []) {
-      const shown = all.filter((each) => each.metrics[metric] !== undefined);
+      if (!all.some((each) => each.metrics[metric] !== undefined)) continue;
+      // Who failed throughout is in the chart too, without a number.
+      const shown = all.filter((each) => each.metrics[metric] !== undefined || each.succeeded === 0);
       if (shown.length < 2) continue;
       const { title, unit } = metrics[metric];
       const heading = `${part === workload ? part : `${part}: ${workload}`}, ${title}${unit === "" || title.includes("/s") ? "" : ` (${unit})`}`;
       const given: ChartGiven = { title: heading, metric, summaries: shown, order };
       charts.push({
-        fileName: `${slug(`${part}-${workload}-${title}`)}.svg`,
+        fileName: `${slug(`${part === workload ? part : `${part}-${workload}`}-${title}`)}.svg`,
         title: heading,
         svg: await (hasSizes(shown) ? drawLines(given) : drawBars(given)),
       });

@@ -18,7 +18,7 @@ export function embeddedGoals(lookup: Lookup): Goal[] {
         ...{
           ours: lookup.of(embeddedOurs, "jobsPerSecond", { ...rates, concurrency }),
           other: best,
-          times: 1,
+          times: "ahead",
         },
       });
     }),
@@ -28,7 +28,7 @@ export function embeddedGoals(lookup: Lookup): Goal[] {
     const reached = lookup.of(embeddedOurs, "publishedPerSecond", wanted);
     return embeddedPeers.map((peer) =>
       ratioGoal(`embedded, published/s, ${mode}, against ${peer}`, "publishedPerSecond", {
-        ...{ ours: reached, other: lookup.of(peer, "publishedPerSecond", wanted), times: 1 },
+        ...{ ours: reached, other: lookup.of(peer, "publishedPerSecond", wanted), times: "ahead" },
       }),
     );
   });
@@ -42,7 +42,7 @@ export function sizeGoals(lookup: Lookup): Goal[] {
     const reached = lookup.of(embeddedOurs, "jobsPerSecond", { ...wanted, jobs });
     return embeddedPeers.map((peer) =>
       ratioGoal(`embedded, ${jobs.toLocaleString("en")} jobs waiting, against ${peer}`, "jobsPerSecond", {
-        ...{ ours: reached, other: lookup.of(peer, "jobsPerSecond", { ...wanted, jobs }), times: 1 },
+        ...{ ours: reached, other: lookup.of(peer, "jobsPerSecond", { ...wanted, jobs }), times: "ahead" },
       }),
     );
   });

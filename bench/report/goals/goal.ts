@@ -18,17 +18,20 @@ export interface Goal {
 
 export type Side = Found | undefined;
 
-/** At least `times` as much as another. */
+/** How much of another must be reached: so many times as much, or any more than it. */
+export type Times = number | "ahead";
+
+/** Held against another: `times` as much. */
 export function ratioGoal(
   what: string,
   metric: Metric,
-  { ours, other, times, beside = [] }: { ours: Side; other: Side; times: number; beside?: readonly Found[] },
+  { ours, other, times, beside = [] }: { ours: Side; other: Side; times: Times; beside?: readonly Found[] },
 ): Goal {
-  const goal = times === 1 ? "ahead of it" : `${times} x`;
+  const goal = times === "ahead" ? "ahead of it" : times === 1 ? "no less" : `${times} x`;
   if (ours === undefined || other === undefined) return missing(what, goal);
   const ratio = ours.value / other.value;
   const text = `${ratio.toFixed(2)} x: ${valueText(metric, ours.value)} against ${other.summary.system} ${valueText(metric, other.value)}`;
-  const isReached = times === 1 ? ratio > 1 : ratio >= times;
+  const isReached = times === "ahead" ? ratio > 1 : ratio >= times;
   return { what, goal, reached: text + failures(ours), isReached, beside: besideText(metric, beside) };
 }
 
