@@ -64,6 +64,7 @@ export function faultsProgram(actions: Actions): Command {
       "where results are kept, and a campaign is gone on from; default by engine and faults",
     )
     .option("--no-keep", "keep no results")
+    .enablePositionalOptions()
     .exitOverride((error) => {
       throw error;
     })

@@ -22,6 +22,7 @@ async function deathMs(engine: SiteEngine, { wrapper = [], ttl }: Death): Promis
     const { node } = await begun(world, id);
     const other = await world.fleet.add({});
     if (wrapper.length > 0) await Bun.sleep(steadyMs);
+    await Bun.sleep(1000 * Math.random()); // at any moment of the others' rounds
     const victim = world.fleet.living.find(({ name }) => name === node);
     if (victim === undefined || victim === other) throw new Error(`${node} is not there to be killed`);
     victim.seat.isClosed = true;
@@ -64,7 +65,7 @@ export const deathFacts: readonly Fact[] = [
     what: "SIGKILL to re-execution, another container that shares the file (a pid namespace)",
     engines: ["sqlite"],
     times: 3,
-    goalMs: 2000,
+    goalMs: 6000,
     reasonAgainst: noNamespace,
     measure: (engine) => deathMs(engine, { wrapper: namespace }),
   },
