@@ -43,12 +43,14 @@ export async function runParts(parts: readonly Part[], options: Options): Promis
 async function runPart(part: Part, bench: BenchRun, progress: Progress): Promise<void> {
   progress.begin(part.name);
   progress.line(`\n${part.name}: ${part.summary}`);
+  const startMs = performance.now();
   try {
     await part.run(bench);
   } catch (error) {
     process.exitCode = 1;
     bench.note(`${part.name} ended early: ${(error as Error).message}`);
   }
+  progress.line(`  ${part.name} took ${Math.round((performance.now() - startMs) / 1000)} s`);
 }
 
 function resultsOf({ runs, notes }: BenchRun, facts: Facts): Results {

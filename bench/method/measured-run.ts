@@ -23,7 +23,7 @@ export interface Contender {
   readonly jobs: number;
 }
 
-export type Measured = Pick<RunRecord, "problem" | "counts" | "metrics">;
+export type Measured = Pick<RunRecord, "problem" | "remark" | "counts" | "metrics">;
 
 /** The workers of one run, their marks and what they use. */
 export class MeasuredRun {
@@ -95,9 +95,10 @@ export async function measuredRun({ contender, place, redis, around }: RunGiven)
     const idleRedis = await redis.cpuSeconds();
     run = new MeasuredRun(contender, place, around);
     const metrics = await watched(run, redis, idleRedis);
-    await run.worker.stop();
+    const remark = await run.worker.stop();
     const counts = run.counts();
-    return { problem: problemOf(counts), counts, metrics: { ...metrics, ...latencies(run.marks.samples()) } };
+    const all = { ...metrics, ...latencies(run.marks.samples()) };
+    return { problem: problemOf(counts), remark, counts, metrics: all };
   } catch (error) {
     const counts = run?.counts() ?? { expected: contender.jobs, executed: 0, errors: 0, duplicates: 0 };
     return { problem: (error as Error).message, counts, metrics: {} };

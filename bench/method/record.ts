@@ -32,6 +32,8 @@ export interface RunRecord extends Subject {
   /** From 1. */
   readonly repetition: number;
   readonly problem: string | undefined;
+  /** Something odd that kept no job from running, such as a worker that did not end as it should. */
+  readonly remark?: string | undefined;
   /** Undefined where a run has no jobs to count. */
   readonly counts: Counts | undefined;
   readonly metrics: Partial<Readonly<Record<Metric, number>>>;

@@ -61,9 +61,9 @@ async function recordWorkers(
       const [idlePercent, idleRedisPercent] = [own.percent(), redis.percent()];
       const { rssMiB, pssMiB } = run.worker.tree.sample();
       const metrics = { idlePercent, rssFinishMiB: rssMiB, pssFinishMiB: pssMiB };
-      await run.worker.stop();
+      const remark = await run.worker.stop();
       const onRedis = contender.system.engine === "redis" ? { idleRedisPercent } : {};
-      return { problem: undefined, metrics: { ...metrics, ...onRedis } };
+      return { problem: undefined, remark, metrics: { ...metrics, ...onRedis } };
     } catch (error) {
       return { problem: (error as Error).message, metrics: {} };
     } finally {

@@ -56,11 +56,11 @@ async function oneByOne(contender: Contender, place: Place): Promise<Measured> {
     }
     const { rssMiB } = run.worker.tree.sample();
     await client.close();
-    await run.worker.stop();
+    const remark = await run.worker.stop();
     const counts = run.counts();
     const samples = run.marks.samples().filter(({ index }) => index >= warmUp);
     const metrics = { ...latencies(samples, (index) => publishedMs[index]!), rssFinishMiB: rssMiB };
-    return { problem: problemOf(counts), counts, metrics };
+    return { problem: problemOf(counts), remark, counts, metrics };
   } catch (error) {
     return { problem: (error as Error).message, counts: run.counts(), metrics: {} };
   } finally {

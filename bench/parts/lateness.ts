@@ -47,11 +47,11 @@ async function due(contender: Contender, place: Place): Promise<Measured> {
     const task = { kind: "plan", jobs: contender.jobs, aheadMs, spreadMs } as const;
     const { dueMs } = await inClient<{ dueMs: number[] }>(contender.system, place.url, task);
     await run.allEnded();
-    await run.worker.stop();
+    const remark = await run.worker.stop();
     const counts = run.counts();
     const late = run.marks.samples().map(({ index, startMs }) => startMs - dueMs[index]!);
     const metrics = { latenessP50Ms: quantile(late, 0.5), latenessP99Ms: quantile(late, 0.99) };
-    return { problem: problemOf(counts), counts, metrics };
+    return { problem: problemOf(counts), remark, counts, metrics };
   } catch (error) {
     return { problem: (error as Error).message, counts: run.counts(), metrics: {} };
   } finally {

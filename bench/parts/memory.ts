@@ -54,13 +54,14 @@ async function loaded(contender: Contender, place: Place, settleMs: number): Pro
       await Bun.sleep(settleMs);
     }
     const end = run.usage.stop();
-    await run.worker.stop();
+    const remark = await run.worker.stop();
     const counts = hasQueue ? run.counts() : undefined;
     const metrics = {
       ...{ rssStartMiB: start.rssMiB, rssPeakMiB: run.usage.peakRssMiB, rssFinishMiB: end.rssMiB },
       ...{ pssStartMiB: start.pssMiB, pssPeakMiB: run.usage.peakPssMiB, pssFinishMiB: end.pssMiB },
     };
-    return { problem: counts === undefined ? undefined : problemOf(counts), counts, metrics };
+    const problem = counts === undefined ? undefined : problemOf(counts);
+    return { problem, remark, counts, metrics };
   } catch (error) {
     return { problem: (error as Error).message, counts: run.counts(), metrics: {} };
   } finally {

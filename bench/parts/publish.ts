@@ -77,12 +77,12 @@ async function published(
     const redisSeconds = (await redis.cpuSeconds()) - redisBefore;
     run = new MeasuredRun(contender, place);
     await run.allEnded();
-    await run.worker.stop();
+    const remark = await run.worker.stop();
     const counts = run.counts();
     const onRedis = system.engine === "redis" ? { redisCpuSecondsPer1000: (redisSeconds / jobs) * 1000 } : {};
     // The first publication, which connects, is not timed.
     const metrics = { publishedPerSecond: (jobs - 1) / seconds, seconds, ...onRedis };
-    return { problem: problemOf(counts), counts, metrics };
+    return { problem: problemOf(counts), remark, counts, metrics };
   } catch (error) {
     const counts = run?.counts() ?? { expected: jobs, executed: 0, errors: 0, duplicates: 0 };
     return { problem: (error as Error).message, counts, metrics: {} };

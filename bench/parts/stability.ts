@@ -59,14 +59,14 @@ async function steady(contender: Contender, place: Place): Promise<Measured> {
     await push(client, contender.jobs, dueMs);
     await run.allEnded();
     const end = run.usage.stop();
-    await run.worker.stop();
+    const remark = await run.worker.stop();
     const counts = run.counts();
     const metrics = {
       ...latencies(run.marks.samples(), dueMs),
       ...{ rssPeakMiB: run.usage.peakRssMiB, rssFinishMiB: end.rssMiB, cpuSeconds: end.cpuSeconds },
       rssGrowthMiB: growthOf(run.usage.samples),
     };
-    return { problem: problemOf(counts), counts, metrics };
+    return { problem: problemOf(counts), remark, counts, metrics };
   } catch (error) {
     return { problem: (error as Error).message, counts: run.counts(), metrics: {} };
   } finally {

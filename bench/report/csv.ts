@@ -5,7 +5,7 @@ const columns = [
   ...["part", "workload", "system", "variant", "shape", "workers", "concurrency", "jobs", "repetition"],
   ...["outcome", "expected", "executed", "errors", "duplicates"],
   ...metricNames,
-  "problem",
+  ...["problem", "remark"],
 ] as const;
 
 /** One line for each run (RFC 4180), failed ones included; a number that was not measured is empty. */
@@ -20,7 +20,7 @@ function lineOf(run: RunRecord): string {
     ...[run.jobs, run.repetition, problem === undefined ? "ok" : "FAILED"],
     ...[counts?.expected, counts?.executed, counts?.errors, counts?.duplicates],
     ...metricNames.map((name) => run.metrics[name]),
-    problem,
+    ...[problem, run.remark],
   ]
     .map(cell)
     .join(",");

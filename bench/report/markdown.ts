@@ -13,6 +13,7 @@ export function markdownReport(results: Results, charts: ReadonlyMap<string, rea
     "Each number is the median of the runs, with the least and the greatest in brackets. A run in which not every job ran exactly once, without an error, is a failed run: it is named below and in no median. How to read all this, and what it does not show: [bench/README.md](../../README.md). Every single run is in `runs.csv`, everything in `results.json`.",
     goalChapter(results),
     failures(results),
+    remarks(results),
     notes.length === 0 ? "" : `## Left out\n\n${notes.map((note) => `- ${note}`).join("\n")}`,
     ...facts.parts.map(({ name, summary }) =>
       chapter(results, { name, summary, charts: charts.get(name) ?? [] }),
@@ -59,6 +60,18 @@ function failures({ runs }: Results): string {
   ]);
   const head = ["part", "workload", "system", "shape", "jobs", "run", "problem"];
   return `## Failed runs\n\n${failed.length} of ${runs.length}.\n\n${markdownTable([head, ...rows])}`;
+}
+
+function remarks({ runs }: Results): string {
+  const odd = runs.flatMap(({ part, system, remark }) =>
+    remark === undefined ? [] : [{ part, system, remark }],
+  );
+  if (odd.length === 0) return "";
+  const lines = odd.map(({ part, system, remark }) => `${part}, ${system}: ${remark.split("\n")[0]}`);
+  const counted = [...Map.groupBy(lines, (line) => line)].map(
+    ([line, all]) => `- ${line} (${all.length} runs)`,
+  );
+  return `## Odd, though every job ran once\n\n${counted.join("\n")}`;
 }
 
 function chapter(

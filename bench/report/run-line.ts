@@ -10,5 +10,6 @@ export function lineOfRun(run: RunRecord): string {
   const values = briefMetrics
     .filter((name) => run.metrics[name] !== undefined)
     .map((name) => `${metrics[name].title} ${valueText(name, run.metrics[name]!)}`);
-  return `${what}: ${values.join(", ")}`;
+  const odd = run.remark === undefined ? "" : ` (${run.remark.split("\n")[0]})`;
+  return `${what}: ${values.join(", ")}${odd}`;
 }

@@ -27,5 +27,5 @@ test("a failed run is shown as failed", () => {
 
 test("commas, quotes and line ends stay within their cell", () => {
   const csv = csvOf([aRun({ problem: 'it said: "no",\nand ended' })]);
-  expect(csv).toEndWith(',"it said: ""no"",\nand ended"\r\n');
+  expect(csv).toEndWith(',"it said: ""no"",\nand ended",\r\n');
 });

@@ -54,6 +54,13 @@ test.each([
   expect(counts).toEqual({ expected: jobs, ...wrong });
 });
 
+test("a worker that does not end as it should is remarked on, and its run is as good as another", async () => {
+  const { problem, remark, counts } = await measured(aSystem("stumble"));
+  expect(problem).toBeUndefined();
+  expect(remark).toContain("ended with status 3");
+  expect(counts).toEqual({ expected: jobs, executed: jobs, errors: 0, duplicates: 0 });
+});
+
 test("a run whose workers end by themselves is a failed run, without numbers", async () => {
   const { problem, counts, metrics } = await measured(aSystem("die"));
   expect(problem).toContain("ended by themselves");

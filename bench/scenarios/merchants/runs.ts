@@ -79,9 +79,9 @@ async function withRun(
     const run = new MeasuredRun(contender, place, { merchantUrls });
     try {
       const metrics = await body(run);
-      await run.worker.stop();
+      const remark = await run.worker.stop();
       const counts = run.counts();
-      return { problem: problemOf(counts), counts, metrics };
+      return { problem: problemOf(counts), remark, counts, metrics };
     } catch (error) {
       return { problem: (error as Error).message, counts: run.counts(), metrics: {} };
     } finally {

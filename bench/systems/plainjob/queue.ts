@@ -9,8 +9,8 @@ export const quietLogger: Logger = { error: console.error, warn: console.warn, i
 
 /** It sets WAL and `synchronous=NORMAL` itself. */
 export function openQueue(url: string): Queue {
-  return defineQueue({
-    connection: bun(new Database(pathOf(url), { strict: true })),
-    logger: quietLogger,
-  });
+  const database = new Database(pathOf(url), { strict: true });
+  // It sets this too, but after its first statement, which fails when another process is at the file.
+  database.run("PRAGMA busy_timeout = 5000");
+  return defineQueue({ connection: bun(database), logger: quietLogger });
 }

@@ -30,13 +30,20 @@ function work(): void {
 }
 
 async function lead(count: number): Promise<void> {
+  // The first of them may have run everything before the last one is there: it is told then.
+  let isStopping = false;
+  process.once("SIGTERM", () => {
+    isStopping = true;
+  });
   const followers = Array.from({ length: count }, () =>
     Bun.spawn(onBun(import.meta.path, url, 1), { stdin: "ignore", stdout: "pipe" }),
   );
-  process.once("SIGTERM", () => {
+  const stop = () => {
     for (const follower of followers) follower.kill("SIGTERM");
-  });
+  };
   await Promise.all(followers.map((follower) => follower.stdout.getReader().read()));
+  process.once("SIGTERM", stop);
+  if (isStopping) stop();
   console.log("node started");
   const statuses = await Promise.all(followers.map((follower) => follower.exited));
   process.exit(statuses.every((status) => status === 0) ? 0 : 1);
