@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Bench } from "../method/bench.ts";
 import { resultOf } from "../method/program.ts";
+import { inTemporaryFolder } from "../method/temporary-folder.ts";
 import { quantile } from "../report/statistics.ts";
 
 const few = 1000;
@@ -19,8 +18,7 @@ export interface BacklogTimes {
 /** How much longer a cycle takes with a million jobs ready than with a thousand. */
 export async function recordBacklog(bench: Bench, part: string): Promise<void> {
   const ready = Math.max(few, Math.round(many * bench.options.scale));
-  const folder = mkdtempSync(join(tmpdir(), "solid-jobs-bench-"));
-  try {
+  await inTemporaryFolder(async (folder) => {
     const program = join(import.meta.dir, "backlog-main.ts");
     bench.expect(2);
     for (const times of await resultOf<BacklogTimes[]>(program, [folder, few, ready, rounds])) {
@@ -31,7 +29,5 @@ export async function recordBacklog(bench: Bench, part: string): Promise<void> {
         ...{ problem: undefined, counts: undefined, metrics: { backlogPercent } },
       });
     }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }

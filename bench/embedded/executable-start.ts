@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Bench } from "../method/bench.ts";
 import { cleanEnvironment, killGroup, noteGroup } from "../method/processes.ts";
+import { inTemporaryFolder } from "../method/temporary-folder.ts";
 
 const workers = 2;
 const giveUpMs = 30_000;
@@ -16,8 +15,7 @@ const firstLine = "counted primes";
 /** From the start of the process of `examples/executable` until its first job has begun. */
 export async function recordExecutableStarts(bench: Bench, part: string, starts: number): Promise<void> {
   bench.expect(starts);
-  const folder = mkdtempSync(join(tmpdir(), "solid-jobs-bench-"));
-  try {
+  await inTemporaryFolder(async (folder) => {
     const app = join(folder, "app");
     await finished([process.execPath, "build", ...flags, program, "--outfile", app]);
     for (let repetition = 1; repetition <= starts; repetition++) {
@@ -28,9 +26,7 @@ export async function recordExecutableStarts(bench: Bench, part: string, starts:
         ...{ counts: undefined, ...outcome },
       });
     }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 async function attempted(app: string, file: string) {

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Bench } from "../method/bench.ts";
 import { resultOf } from "../method/program.ts";
+import { inTemporaryFolder } from "../method/temporary-folder.ts";
 import type { Metric } from "../report/metrics.ts";
 import { quantile } from "../report/statistics.ts";
 
@@ -22,8 +21,7 @@ export interface Waking {
 export async function recordWaking(bench: Bench, part: string): Promise<void> {
   bench.expect(3);
   const published = Math.max(1, Math.round(jobs * bench.options.scale));
-  const folder = mkdtempSync(join(tmpdir(), "solid-jobs-bench-"));
-  try {
+  await inTemporaryFolder(async (folder) => {
     const program = join(import.meta.dir, "wake-main.ts");
     const data = await resultOf<Waking>(program, [folder, published, workers, idleMs]);
     const record = (workload: string, metrics: Partial<Record<Metric, number>>) =>
@@ -35,9 +33,7 @@ export async function recordWaking(bench: Bench, part: string): Promise<void> {
     record("wake, same process", waits(data.sameProcessMs));
     record("wake, other process", waits(data.otherProcessMs));
     record("idle in an application", { idlePercent: data.idlePercent });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 function waits(ms: readonly number[]): Partial<Record<Metric, number>> {

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { System } from "../systems/system.ts";
 import type { RedisPlace } from "./redis-place.ts";
+import { inTemporaryFolder } from "./temporary-folder.ts";
 
 /** Where one run takes place: an empty store, and an empty folder that goes with it. */
 export interface Place {
@@ -12,20 +12,17 @@ export interface Place {
 }
 
 /** Whatever happens in `body`, the folder goes. */
-export async function inFreshPlace<T>(
+export function inFreshPlace<T>(
   system: System,
   redis: RedisPlace,
   body: (place: Place) => Promise<T>,
 ): Promise<T> {
-  const root = mkdtempSync(join(tmpdir(), "solid-jobs-bench-"));
-  try {
+  return inTemporaryFolder(async (root) => {
     const folder = join(root, "workers");
     mkdirSync(folder);
     if (system.engine === "redis") await redis.empty();
-    return await body({ url: urlFor(system, redis, root), folder });
-  } finally {
-    rmSync(root, { recursive: true, force: true });
-  }
+    return body({ url: urlFor(system, redis, root), folder });
+  });
 }
 
 function urlFor(system: System, redis: RedisPlace, root: string): string {

@@ -1,7 +1,7 @@
-import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chownSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { cleanEnvironment, killGroup, noteGroup } from "../method/processes.ts";
+import { inTemporaryFolder } from "../method/temporary-folder.ts";
 
 /** Where Debian's packages put each version's programs. */
 const debian = "/usr/lib/postgresql";
@@ -57,41 +57,29 @@ function user(): { name: string; uid: number; gid: number } | undefined {
 export async function withPostgres<T>(body: (url: string) => Promise<T>): Promise<T> {
   const bin = programs();
   if (bin === undefined) throw new Error("PostgreSQL is not installed");
-  const folder = mkdtempSync(join(tmpdir(), "solid-jobs-bench-postgres-"));
-  let server: Bun.Subprocess | undefined;
-  try {
+  return inTemporaryFolder(async (folder) => {
     const data = join(folder, "data");
     mkdirSync(data, { mode: 0o700 });
     const prefix = asUser(folder, data);
-    await initialised([
-      ...prefix,
-      join(bin, "initdb"),
-      "-D",
-      data,
-      "-U",
-      "bench",
-      "-A",
-      "trust",
-      "--no-sync",
-    ]);
+    const auth = ["-U", "bench", "-A", "trust"];
+    await initialised([...prefix, join(bin, "initdb"), "-D", data, ...auth, "--no-sync"]);
     const port = freePort();
-    server = Bun.spawn([...prefix, join(bin, "postgres"), "-D", data, ...settings(port)], {
+    const server = Bun.spawn([...prefix, join(bin, "postgres"), "-D", data, ...settings(port)], {
       ...{ cwd: folder, env: cleanEnvironment(), stdin: "ignore", stdout: "ignore", stderr: "ignore" },
       detached: true,
     });
     noteGroup(server.pid);
-    const url = `postgres://bench@127.0.0.1:${port}/postgres`;
-    await answering(url);
-    return await body(url);
-  } finally {
-    if (server !== undefined) {
+    try {
+      const url = `postgres://bench@127.0.0.1:${port}/postgres`;
+      await answering(url);
+      return await body(url);
+    } finally {
       // A fast shutdown: its children end before it.
       server.kill("SIGINT");
       await server.exited;
       killGroup(server.pid);
     }
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 function asUser(...folders: string[]): string[] {
