@@ -13,6 +13,23 @@ local fmt, find, match, sub = string.format, string.find, string.match, string.s
 local time = redis.call('TIME')
 local seconds = tonumber(time[1]) + tonumber(time[2]) / 1e6
 local now_ms = fmt('%d', seconds * 1000)
+
+-- When the sets hold nothing that is due, which is asked often: ms until the next, -1 for none. nil: look closely.
+local function idle_ms()
+  local soonest = -1
+  for _, key in ipairs(KEYS) do
+    local first = redis.pcall('ZRANGE', key, 0, 0, 'WITHSCORES')
+    if first.err then return nil end
+    local score = tonumber(first[2] or '')
+    if score and score <= seconds then return nil end
+    local ms = score and math.ceil((score - seconds) * 1000)
+    if ms and (soonest < 0 or ms < soonest) then soonest = ms end
+  end
+  return soonest
+end
+local idle = idle_ms()
+if idle then return { ARGV[1], 0, 0, idle } end
+
 local problems, garbage, garbage_bytes, cjson_left = {}, 0, 0, 131072
 local channels_kind = redis.call('TYPE', prefix .. 'channels').ok
 local discarded_kind = redis.call('TYPE', prefix .. 'discarded').ok

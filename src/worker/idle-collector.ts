@@ -22,12 +22,17 @@ export class IdleCollector {
     this.seen = board.reservedCount;
   }
 
-  /** Called at intervals: collects once after each stretch of work, when a whole interval brought no job. */
-  tick(): void {
+  /**
+   * Called at intervals: collects once after each stretch of work, when a whole interval brought no job.
+   *
+   * @returns whether the interval brought one, so that the next decides
+   */
+  tick(): boolean {
     const reserved = this.board.reservedCount;
     if (reserved === this.seen && this.isDue) this.collect();
     this.isDue = reserved !== this.seen;
     this.seen = reserved;
+    return this.isDue;
   }
 }
 

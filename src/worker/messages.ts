@@ -23,6 +23,8 @@ export type ToWorker =
   | { readonly type: "quiet" }
   /** Reserve nothing more, finish, settle, run `shutdown`, say `drained`, end. */
   | { readonly type: "drain" }
+  /** The node has work again, this worker or others: watch the loop closely. */
+  | { readonly type: "stir" }
   /** Abort the signals of running jobs. */
   | { readonly type: "abort"; readonly reason: string }
   | { readonly type: "recovered"; readonly jobs: RecoverReply["recovered"] };

@@ -6,23 +6,31 @@ import type { Execution } from "./execution.ts";
 import type { Executor } from "./executor.ts";
 
 const intervalMs = 3000;
+/** Timers are not that exact: a look that is this early need not wait for the next tick. */
+const earlyMs = 500;
 /** Shorter jobs are over before anybody reads of them. */
 const shownAfterMs = 1000;
 
 /** Shows in the store what this worker runs, every three seconds when it changed, apart from the beat. */
 export class RunningReport {
   private readonly with: { store: Store; name: ExecutorName; executor: Executor; logger: Logger };
-  private readonly timer: ReturnType<typeof setInterval>;
+  private lookedAt = performance.now();
   private shown = "";
   private isFailing = false;
 
   constructor(dependencies: { store: Store; name: ExecutorName; executor: Executor; logger: Logger }) {
     this.with = dependencies;
-    this.timer = setInterval(() => void this.show(this.current()), intervalMs);
+  }
+
+  /** Called at shorter intervals. */
+  look(): void {
+    const now = performance.now();
+    if (now - this.lookedAt < intervalMs - earlyMs) return;
+    this.lookedAt = now;
+    void this.show(this.current());
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.timer);
     if (this.shown !== "") await this.show([]);
   }
 

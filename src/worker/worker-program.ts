@@ -13,8 +13,8 @@ import { Board } from "./board.ts";
 import { ChannelPicker } from "./channel-order.ts";
 import { Executor } from "./executor.ts";
 import { Failing } from "./failing.ts";
-import { IdleCollector } from "./idle-collector.ts";
 import { WorkerLoop } from "./loop.ts";
+import { LoopWatch } from "./loop-watch.ts";
 import type { FromWorker, ToWorker, WorkerInit } from "./messages.ts";
 import { RunningReport } from "./running-report.ts";
 import { StoreClock } from "./store-clock.ts";
@@ -32,6 +32,7 @@ export class WorkerProgram {
   private readonly board: Board;
   private readonly logger: Logger;
   private parts: Parts | undefined;
+  private watch: LoopWatch | undefined;
   private readonly go = Promise.withResolvers<void>();
   private quieting: Promise<void> | undefined;
   private isDraining = false;
@@ -54,9 +55,11 @@ export class WorkerProgram {
     }
     this.say({ type: "ready" });
     await this.go.promise;
-    const { loop, report, store } = this.parts;
+    const { loop, report, store, executor } = this.parts;
     if (this.isDraining) loop.drain();
-    const ticking = this.watchLoop();
+    const { board, logger } = this;
+    const { worker, settings } = this.init;
+    this.watch = new LoopWatch({ board, worker, slots: settings.slots, executor, report, logger });
     try {
       await loop.run();
       await report.stop();
@@ -64,7 +67,7 @@ export class WorkerProgram {
       await this.call("shutdown", processConfiguration().hooks.shutdown);
       await closePublishing();
     } finally {
-      clearInterval(ticking);
+      this.watch.stop();
       await store.close();
     }
     this.say({ type: "drained" });
@@ -83,6 +86,8 @@ export class WorkerProgram {
         parts?.loop.drain();
         this.quiet();
         return this.go.resolve();
+      case "stir":
+        return this.watch?.stir();
       case "abort":
         for (const execution of parts?.executor.running.values() ?? []) execution.interrupt(message.reason);
         return;
@@ -158,26 +163,6 @@ export class WorkerProgram {
   private async callOrThrow(callbacks: readonly LifecycleCallback[]): Promise<void> {
     for (const callback of callbacks) await callback();
   }
-
-  /** Turns the board's counter while the event loop turns, and says which jobs held it for long. */
-  private watchLoop(): ReturnType<typeof setInterval> {
-    const idleCollector = new IdleCollector(this.board);
-    let expectedAt = performance.now() + tickMs;
-    return setInterval(() => {
-      const lateMs = performance.now() - expectedAt;
-      expectedAt = performance.now() + tickMs;
-      this.board.tick(this.init.worker);
-      idleCollector.tick();
-      const jobs = [...(this.parts?.executor.running.values() ?? [])].map(({ envelope }) => envelope.id);
-      if (lateMs < heldMs || this.init.settings.slots === 1 || jobs.length === 0) return;
-      this.logger.warn(
-        `the loop was held for ${Math.round(lateMs)} ms; one of these jobs does it after an await`,
-        {
-          jobs,
-        },
-      );
-    }, tickMs);
-  }
 }
 
 /** Asks until the store answers: a job's failure must not be lost with it. */
@@ -193,9 +178,6 @@ async function answered<T>(ask: () => Promise<T>, logger: Logger): Promise<T> {
     }
   }
 }
-
-const tickMs = 1000;
-const heldMs = 1000;
 
 interface Parts {
   readonly loop: WorkerLoop;

@@ -3,6 +3,8 @@ import { pause } from "../../foundation/time.ts";
 import type { Logger } from "../../instrumentation/logger.ts";
 
 const longestFailurePauseMs = 2000;
+/** Pauses of this length and longer end together with those of other duties. */
+const gridMs = 200;
 
 /**
  * One background duty: a round, a pause, a round, until stopped. A round that fails is logged once for each
@@ -38,7 +40,7 @@ export class Duty {
         if (signal.aborted) return;
         pauseMs = this.noteFailure(toError(thrown));
       }
-      await pause(pauseMs, signal);
+      await pause(onGrid(pauseMs, performance.now()), signal);
     }
   }
 
@@ -55,4 +57,13 @@ export class Duty {
     }
     return Math.min(50 * 2 ** (this.failures - 1), longestFailurePauseMs);
   }
+}
+
+/**
+ * Shortens a pause so that the duties of a thread wake it at the same moments: it sleeps longer, and what they ask
+ * of the store goes out together.
+ */
+export function onGrid(pauseMs: number, nowMs: number): number {
+  if (pauseMs < gridMs) return pauseMs;
+  return Math.floor((nowMs + pauseMs) / gridMs) * gridMs - nowMs;
 }

@@ -2,8 +2,11 @@ import type { Logger } from "../../instrumentation/logger.ts";
 import type { Store } from "../../store/store.ts";
 import { Duty } from "./duty.ts";
 
-/** Anybody may plan an earlier job at any time, so the sets are looked at this often at least. */
-const longestPauseMs = 100;
+/**
+ * Anybody may plan an earlier job at any time, members included that tell nobody, so the sets are looked at this
+ * often at least. What is known to be due sooner is looked for at its time.
+ */
+const longestPauseMs = 200;
 
 /** Moves due planned jobs and retries into their channels, at most 100 of each a call. */
 export function startScheduler(store: Store, logger: Logger): Duty {
