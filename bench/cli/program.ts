@@ -29,7 +29,7 @@ export function benchProgram({ parts, systemNames, run, runExperiments }: Progra
     .option("--scale <factor>", "factor on all numbers of jobs", positive, 1)
     .option(
       "--minutes <n>",
-      "length of a stability run (default 5; 0.3 in a short run of all parts)",
+      "length of a stability run (default 5; 0.15 in a short run of all parts)",
       positive,
     )
     .option("--no-save", "write no results")

@@ -26,6 +26,11 @@ export function on(bench: Bench, ...engines: readonly System["engine"][]): reado
   return bench.systems.filter(({ engine }) => engines.includes(engine));
 }
 
+/** Says that a part is left out of a short run of all parts. */
+export function notInShort(bench: Bench, part: string): void {
+  bench.note(`${part} is left out of a short run of all parts; it has a subcommand of its own`);
+}
+
 /** Those of them whose running workers see what another process publishes; the others are named in a note. */
 export function reachable(bench: Bench, part: string, systems: readonly System[]): readonly System[] {
   for (const { name, isAlone } of systems) {

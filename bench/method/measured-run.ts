@@ -53,9 +53,9 @@ export class MeasuredRun {
     return this.until((ran) => ran.executed + ran.errors >= jobs, pollMs);
   }
 
-  /** Of the jobs published. */
-  counts(): Counts {
-    return this.marks.counts(this.contender.jobs);
+  /** Of the jobs published: all of the contender's, where nothing else is said. */
+  counts(published = this.contender.jobs): Counts {
+    return this.marks.counts(published);
   }
 
   private async until(isReached: (ran: Ran) => boolean, everyMs: number): Promise<Ran> {

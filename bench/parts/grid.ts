@@ -1,4 +1,4 @@
-import { type Bench, on } from "../method/bench.ts";
+import { type Bench, notInShort, on } from "../method/bench.ts";
 import { compare, type Point } from "../method/compare.ts";
 import type { Workload } from "../workloads/workload.ts";
 import type { Part } from "./part.ts";
@@ -20,11 +20,10 @@ function jobsOf(workload: Workload, concurrency: number): number {
   }
 }
 
-function points({ options, isQuick }: Bench): Point[] {
+function points({ options }: Bench): Point[] {
   const point = (workload: Workload, concurrency: number): Point => ({
     ...{ workload, concurrency, jobs: jobsOf(workload, concurrency), paced: "slow" },
   });
-  if (isQuick) return [point("mixed", 8)];
   const short = [...(["cpu", "mixed", "fib"] as const), "io" as const].flatMap((workload) =>
     family.map((concurrency) => point(workload, concurrency)),
   );
@@ -39,11 +38,13 @@ function points({ options, isQuick }: Bench): Point[] {
 export const grid: Part = {
   name: "grid",
   summary: "cpu, io, mixed and fib(25) by concurrency, beside plain Web Workers without a queue",
-  run: (bench) =>
-    compare(bench, {
+  async run(bench) {
+    if (bench.isQuick) return notInShort(bench, "grid");
+    await compare(bench, {
       part: "grid",
       points: points(bench),
       systems: on(bench, "redis", "none"),
-      repetitions: bench.isQuick ? 1 : bench.repetitions,
-    }),
+      repetitions: bench.repetitions,
+    });
+  },
 };

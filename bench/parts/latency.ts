@@ -8,8 +8,11 @@ import type { Part } from "./part.ts";
 
 const concurrency = 2;
 /** Connect, load scripts and warm up both sides; not counted. */
-const warmUp = 50;
+const warmUp = 20;
 const settleMs = 500;
+/** A system that takes long gets fewer jobs, but so many beyond the warm-up. */
+const longestMs = { quick: 5000, usual: 60_000 };
+const leastJobs = 20;
 const giveUpMs = 30_000;
 
 /** How soon an idle worker begins. */
@@ -23,7 +26,7 @@ export const latency: Part = {
     for (let round = 0; round < repetitions; round++) {
       for (const contender of inTurn(contenders, round)) {
         const measured = await inFreshPlace(contender.system, bench.redis, (place) =>
-          oneByOne(contender, place),
+          oneByOne(contender, place, bench.isQuick ? longestMs.quick : longestMs.usual),
         );
         const subject = { ...subjectOf("latency", contender), workload: "publish to start" };
         bench.record({ ...subject, repetition: round + 1, ...measured });
@@ -40,7 +43,7 @@ function contendersOf(bench: Bench): Contender[] {
   );
 }
 
-async function oneByOne(contender: Contender, place: Place): Promise<Measured> {
+async function oneByOne(contender: Contender, place: Place, mostMs: number): Promise<Measured> {
   const run = new MeasuredRun(contender, place);
   let client: FollowingClient | undefined;
   try {
@@ -48,7 +51,9 @@ async function oneByOne(contender: Contender, place: Place): Promise<Measured> {
     client = await FollowingClient.start(contender.system, place.url);
     await Bun.sleep(settleMs);
     const publishedMs: number[] = [];
+    const until = performance.now() + mostMs;
     for (let index = 0; index < contender.jobs; index++) {
+      if (index >= warmUp + leastJobs && performance.now() > until) break;
       client.send(index);
       publishedMs.push(await client.published());
       await ended(run, index + 1);
@@ -57,7 +62,7 @@ async function oneByOne(contender: Contender, place: Place): Promise<Measured> {
     const { rssMiB } = run.worker.tree.sample();
     await client.close();
     const remark = await run.worker.stop();
-    const counts = run.counts();
+    const counts = run.counts(publishedMs.length);
     const samples = run.marks.samples().filter(({ index }) => index >= warmUp);
     const metrics = { ...latencies(samples, (index) => publishedMs[index]!), rssFinishMiB: rssMiB };
     return { problem: problemOf(counts), remark, counts, metrics };

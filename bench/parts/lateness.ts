@@ -1,4 +1,4 @@
-import { on, reachable } from "../method/bench.ts";
+import { notInShort, on, reachable } from "../method/bench.ts";
 import { inClient } from "../method/client-process.ts";
 import { inTurn, subjectOf } from "../method/compare.ts";
 import { type Contender, type Measured, MeasuredRun } from "../method/measured-run.ts";
@@ -18,8 +18,7 @@ export const lateness: Part = {
   summary:
     "how late 1,000 jobs begin that are due at random times within 8 s (not in a short run of all parts)",
   async run(bench) {
-    if (bench.isQuick)
-      return bench.note("lateness is left out of a short run; it has a subcommand of its own");
+    if (bench.isQuick) return notInShort(bench, "lateness");
     const jobs = Math.max(1, Math.round(planned * bench.options.scale));
     const contenders = reachable(
       bench,

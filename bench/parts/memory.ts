@@ -3,6 +3,7 @@ import { inTurn, jobsAt, subjectOf } from "../method/compare.ts";
 import { type Contender, fill, type Measured, MeasuredRun } from "../method/measured-run.ts";
 import { inFreshPlace, type Place } from "../method/place.ts";
 import { problemOf } from "../method/record.ts";
+import type { System } from "../systems/system.ts";
 import type { Part } from "./part.ts";
 
 /** What workers take when they have started, at most, and when they have worked. */
@@ -26,18 +27,25 @@ export const memory: Part = {
 };
 
 function contendersOf(bench: Bench): Contender[] {
-  const counts = bench.isQuick ? [1, 8] : [1, 2, 4, 8];
+  const counts = [1, 2, 4, 8];
   const candidates = bench.systems.filter(({ role, name }) => role !== "yardstick" || name === "bare");
   const systems = reachable(bench, "memory", candidates);
   return counts.flatMap((concurrency) =>
-    systems.flatMap((system) => {
-      const point = { workload: "noop", concurrency, jobs: 20_000, paced: "each" } as const;
-      const jobs = jobsAt(point, system, bench.options.scale);
-      // Where there are threads, they are what is counted; one thread with slots is in `throughput`.
-      const shapes = system.shapes(concurrency).filter(({ variant }) => variant !== "slots");
-      return shapes.map((shape): Contender => ({ system, shape, workload: "noop", jobs }));
-    }),
+    systems
+      .filter((system) => isMeasured(bench, system, concurrency))
+      .flatMap((system) => {
+        const point = { workload: "noop", concurrency, jobs: 20_000, paced: "each" } as const;
+        const jobs = jobsAt(point, system, bench.options.scale);
+        // Where there are threads, they are what is counted; one thread with slots is in `throughput`.
+        const shapes = system.shapes(concurrency).filter(({ variant }) => variant !== "slots");
+        return shapes.map((shape): Contender => ({ system, shape, workload: "noop", jobs }));
+      }),
   );
+}
+
+/** In a short run of all parts: the peers at 8, and what the memory of a further worker is reckoned from. */
+function isMeasured({ isQuick }: Bench, { role }: System, concurrency: number): boolean {
+  return !isQuick || concurrency === 8 || (concurrency === 1 && role !== "peer");
 }
 
 async function loaded(contender: Contender, place: Place, settleMs: number): Promise<Measured> {

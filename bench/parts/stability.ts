@@ -13,7 +13,7 @@ const concurrency = 8;
 const perSecond = 400;
 const pushEveryMs = 10;
 const usualMinutes = 5;
-const quickMinutes = 0.3;
+const quickMinutes = 0.15;
 
 /** Whether it stays as it is. */
 export const stability: Part = {

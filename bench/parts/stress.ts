@@ -10,7 +10,7 @@ export const stress: Part = {
     compare(bench, {
       part: "stress",
       points: (bench.isQuick ? [16] : [4, 8, 16]).map((concurrency) => ({
-        ...{ workload: "mixed", concurrency, jobs: 5000, paced: "none" },
+        ...{ workload: "mixed", concurrency, jobs: 5000, paced: bench.isQuick ? "slow" : "none" },
       })),
       systems: on(bench, "redis"),
       repetitions: bench.isQuick ? 1 : bench.repetitions,

@@ -16,6 +16,6 @@ export const throughput: Part = {
         ...{ workload: "noop", concurrency, jobs: bench.isQuick ? 10_000 : 20_000, paced: "each" },
       })),
       systems: on(bench, "redis"),
-      repetitions: bench.isQuick ? Math.max(3, bench.repetitions) : bench.repetitions,
+      repetitions: bench.repetitions,
     }),
 };
