@@ -42,7 +42,13 @@ async function misbehave(
   const node = world.fleet.nodes.find((each) => each.name === done()?.node);
   if (endsNode !== true || node === undefined) return;
   world.fleet.expectEnd(node);
-  await world.until(`${node.name} to end of its ${name}`, () => node.process.hasExited, 30_000);
+  const hasFailed = () =>
+    world.ledger.refresh().runs.some(({ id, isDone }) => ids.has(id) && isDone === false);
+  await world.until(
+    `${node.name} to end of its ${name}`,
+    () => node.process.hasExited || hasFailed(),
+    60_000,
+  );
 }
 
 /** What jobs do to those around them. */

@@ -105,6 +105,7 @@ export const sqliteFaults: readonly Fault[] = [
     once: "other-version",
     async strike(world) {
       const program = newerCopy();
+      const from = Date.now();
       const victim = await world.victim();
       const newer = await world.fleet.restartAs(victim, { program });
       await world.victim((node) => node === newer);
@@ -118,6 +119,7 @@ export const sqliteFaults: readonly Fault[] = [
       if (status !== 1 || !older.dump().includes("newer solid-jobs"))
         world.problems.push(`an older version was not refused:\n${older.dump()}`);
       for (const seat of world.fleet.seats) seat.setup = { ...seat.setup, program };
+      world.endings.push({ from, until: Date.now() + refusalMs });
     },
   },
 ];

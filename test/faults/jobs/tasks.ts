@@ -93,8 +93,8 @@ export class Hogging extends Noting {
   protected async work({ ms }: Work): Promise<void> {
     await Bun.sleep(ms);
     if (process.env["FAULTS_MAY_HOG"] !== "1" || !this.mayMisbehave("memory-hog")) return;
-    const kept: unknown[] = [];
-    while (true) kept.push({ number: Math.random(), list: [kept.length], text: `text ${kept.length}` });
+    // Small pieces: a large one that there is no room for fails alone, and its job with it.
+    for (let kept: unknown; ; ) kept = { kept, number: Math.random(), list: [1, 2, 3] };
   }
 }
 
