@@ -60,6 +60,8 @@ class BarProgress implements Progress {
   }
 
   end(): void {
+    // Writes the lines that wait for the next drawing.
+    this.bars.remove(this.bar);
     this.bars.stop();
   }
 }
