@@ -51,11 +51,17 @@ function causeOf(before: Run, next: Run, { strikes, exits, harmless }: Evidence)
   );
   const own = struck.filter(({ scope }) => scope !== "all");
   const ends = before.endedAt === undefined ? own.filter(({ isFatal }) => isFatal) : [];
-  const likely = [ends, own, struck].find((each) => each.length > 0) ?? [];
+  const forgets = struck.filter((strike) => mayForget(strike, before));
+  const likely = [ends, forgets, own, struck].find((each) => each.length > 0) ?? [];
   const nearest = nearestTo(before.cutAt ?? next.beganAt, likely);
   if (nearest !== undefined) return nearest.fault;
   const endedAt = exits.get(before.node) ?? Number.POSITIVE_INFINITY;
   return before.endedAt === undefined && endedAt <= next.beganAt + leavingMs ? "its node's end" : undefined;
+}
+
+/** What was settled in the time that the store forgot is done again. */
+function mayForget({ rollsBackSince, until }: Strike, { endedAt = 0 }: Run): boolean {
+  return rollsBackSince !== undefined && endedAt >= rollsBackSince && endedAt <= until;
 }
 
 function nearestTo(at: number, strikes: readonly Strike[]): Strike | undefined {

@@ -156,6 +156,20 @@ describe("executions after the first have a cause", () => {
     expect(verdict).toMatchObject({ causes: { sigkill: 1 }, executedMoreThanOnce: 1, problems: [] });
   });
 
+  test("the crash that made the store forget a settlement, whatever struck later", () => {
+    const crash: Strike = {
+      fault: "failover-forced",
+      at: 200,
+      until: 300,
+      scope: "all",
+      rollsBackSince: 100,
+    };
+    const later: Strike = { fault: "net-hold", at: 1900, until: 2000, scope: "all" };
+    const runs = [run("t1"), run("t2", { beganAt: 2000, endedAt: 2050 })];
+    const verdict = reconcile(evidence({ runs, steps: twice, strikes: [crash, later] }));
+    expect(verdict.causes).toEqual({ "failover-forced": 1 });
+  });
+
   test("the job's own failure", () => {
     const runs = [run("t1", { isDone: false }), run("t2", { attempt: 2, beganAt: 2000, endedAt: 2050 })];
     const retried = steps(undefined, "ready", "claimed t1", "retrying", "ready", "claimed t2", undefined);
