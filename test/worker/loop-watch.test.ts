@@ -26,7 +26,11 @@ function watching({ slots = 1, running = [] as string[] } = {}): LoopWatch {
   watch = new LoopWatch({
     ...{ board, worker: 0, slots, logger },
     executor: { running: jobs },
-    report: { look: () => void (looks += 1) },
+    report: {
+      look() {
+        looks += 1;
+      },
+    },
   } as unknown as LoopWatchParts);
   return watch;
 }
