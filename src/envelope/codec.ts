@@ -1,48 +1,20 @@
 import { isUtf8 } from "node:buffer";
 import { UndecodableEnvelope } from "../foundation/errors.ts";
-import { type Envelope, publicationField, wireNames } from "./envelope.ts";
+import { type Envelope, wireNames } from "./envelope.ts";
+import { envelopeShape, envelopeText, idTextOf, type ShapeFields } from "./parts.ts";
 import { fieldSpans } from "./spans.ts";
 
 /** What a new envelope is made of; `argumentsJson` is the JSON text of the arguments, used as it is. */
-export interface NewEnvelope {
+export interface NewEnvelope extends ShapeFields {
   readonly id: string;
-  readonly task: string;
-  readonly channel: string;
   readonly argumentsJson: string;
-  readonly maxFailures: number;
   readonly nowMs: number;
-  readonly retryWithin?: number | undefined;
-  readonly retryChannel?: string | undefined;
-  /** The publication barrier, when the publisher has one. */
-  readonly barrier?: string | undefined;
 }
 
-/**
- * The stored text of a new envelope. The order matters: the scripts read the first fields by position
- * and leave the arguments, which stand last, alone.
- */
+/** The stored text of a new envelope. */
 export function encodeEnvelope(e: NewEnvelope): string {
-  const retryWithin = e.retryWithin === undefined ? "" : `,"retry_within":${e.retryWithin}`;
-  const retryChannel = e.retryChannel === undefined ? "" : `,"retry_channel":${quotedName(e.retryChannel)}`;
-  return (
-    `{"id":${JSON.stringify(e.id)},"channel":${quotedName(e.channel)}` +
-    `,"${publicationField}":"${e.barrier ?? "-"}","queued_ms":${e.nowMs}` +
-    `,"task":${quotedName(e.task)},"max_failures":${e.maxFailures},"created_ms":${e.nowMs}` +
-    `${retryWithin}${retryChannel},"arguments":${e.argumentsJson}}`
-  );
-}
-
-/** Of the few channels and tasks that a program publishes to. */
-const quotedNames = new Map<string, string>();
-const quotedNamesKept = 100;
-
-function quotedName(name: string): string {
-  const known = quotedNames.get(name);
-  if (known !== undefined) return known;
-  if (quotedNames.size >= quotedNamesKept) quotedNames.clear();
-  const quoted = JSON.stringify(name);
-  quotedNames.set(name, quoted);
-  return quoted;
+  const { id, nowMs, argumentsJson } = e;
+  return envelopeText({ shape: envelopeShape(e), idText: idTextOf(id), nowMs, argumentsJson });
 }
 
 /**

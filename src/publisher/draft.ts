@@ -2,13 +2,15 @@ import { channelNameProblem } from "../config/channel.ts";
 import { shown } from "../config/reading.ts";
 import type { Settings } from "../config/settings.ts";
 import { argumentsJson } from "../envelope/arguments.ts";
-import { encodeEnvelope } from "../envelope/codec.ts";
+import { envelopeBytes, idTextOf } from "../envelope/parts.ts";
 import { ArgumentsError, ConfigurationError, PayloadTooLarge } from "../foundation/errors.ts";
 import { newJobId } from "../foundation/ids.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import type { PublishContext } from "../interceptor/contexts.ts";
-import type { Due, Publication } from "../store/store.ts";
+import type { Due } from "../store/store.ts";
 import { dueAt, dueDate } from "./due.ts";
+import { EncodedPublication } from "./encoded.ts";
+import { ShapeMemory } from "./shape-memory.ts";
 
 /** What is to be published, but for the arguments. */
 export interface PublicationRequest {
@@ -76,6 +78,7 @@ export function dueOf({ request, context, offeredDue }: Draft): Due | undefined 
 export class Encoder {
   private readonly settings: Settings;
   private readonly onComplex: ((problem: string) => void) | undefined;
+  private readonly shapes = new ShapeMemory();
 
   constructor({ settings, logger }: { settings: Settings; logger: Logger }) {
     this.settings = settings;
@@ -86,25 +89,26 @@ export class Encoder {
    * @param index of the job among many, for the path in errors
    * @throws ArgumentsError | PayloadTooLarge
    */
-  encode(draft: Draft, barrier?: string, index?: number): Publication & { readonly bytes: number } {
+  encode(draft: Draft, barrier?: string, index?: number): EncodedPublication {
     const { request, context, nowMs } = draft;
     refuseSpoilt(draft);
-    const payload = encodeEnvelope({
-      id: context.id,
-      task: request.task,
-      channel: context.channel,
-      argumentsJson: this.argumentsJson(context.arguments, index),
-      maxFailures: request.maxFailures ?? this.settings.maxFailures,
+    const { task, retryWithin, retryChannel, maxFailures = this.settings.maxFailures } = request;
+    const { channel } = context;
+    const parts = {
+      shape: this.shapes.of({ task, channel, maxFailures, retryWithin, retryChannel, barrier }),
+      idText: idTextOf(context.id),
       nowMs,
-      retryWithin: request.retryWithin,
-      retryChannel: request.retryChannel,
-      barrier,
-    });
-    const bytes = Buffer.byteLength(payload);
+      argumentsJson: this.argumentsJson(context.arguments, index),
+    };
+    const bytes = envelopeBytes(parts);
     if (bytes > this.settings.payloadLimit) throw this.tooLarge(draft, bytes);
-    const due = dueOf(draft);
-    const publication = { id: context.id, channel: context.channel, payload, bytes };
-    return due === undefined ? publication : { ...publication, due };
+    return new EncodedPublication({
+      id: context.id,
+      channel: context.channel,
+      parts,
+      bytes,
+      due: dueOf(draft),
+    });
   }
 
   private argumentsJson(args: readonly unknown[], index: number | undefined): string {

@@ -1,3 +1,5 @@
+import type { EnvelopeParts } from "../envelope/parts.ts";
+
 /**
  * The contract of a store: what the runtime needs of an engine, and nothing of the engine itself. Redis
  * and SQLite both fulfil it, and one conformance suite runs on both.
@@ -37,6 +39,8 @@ export interface Publication {
   readonly id: string;
   readonly channel: string;
   readonly payload: string;
+  /** What the payload is made of, where that is known: a store may keep it as that. */
+  readonly parts?: EnvelopeParts;
   readonly due?: Due;
 }
 

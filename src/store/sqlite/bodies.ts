@@ -7,11 +7,15 @@ export const inBodies = 0;
  */
 const largeLength = 2048;
 
+export function isLarge(payload: string | Uint8Array): boolean {
+  return payload.length > largeLength;
+}
+
 /** What a whole envelope is stored as in `ready`; a large one is added to `bodies` first. */
 export function stored(
   add: { get(payload: string | Uint8Array): { id: number } | null },
   payload: string | Uint8Array,
 ): { readonly shape: number | null; readonly payload: string | Uint8Array | number } {
-  if (payload.length <= largeLength) return { shape: null, payload };
+  if (!isLarge(payload)) return { shape: null, payload };
   return { shape: inBodies, payload: add.get(payload)?.id ?? 0 };
 }

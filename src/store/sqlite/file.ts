@@ -1,9 +1,9 @@
 import { constants, Database, type Statement } from "bun:sqlite";
-import { statSync } from "node:fs";
 import { StoreFull, StoreUnavailable, StoreUnsuitable } from "../../foundation/errors.ts";
-import { pause } from "../../foundation/time.ts";
+import { DiskSpace } from "./disk-space.ts";
 import { translated } from "./errors.ts";
-import { freeBytes, prepareFolder } from "./file-system.ts";
+import { prepareFolder } from "./file-system.ts";
+import { Patience } from "./patience.ts";
 import { identityOf, isOurs, migrate, schemaVersion, versionOf } from "./schema.ts";
 import { type Turns, threadTurns } from "./turns.ts";
 
@@ -24,8 +24,6 @@ export interface WriteOptions {
 const workerWaitMs = 100;
 /** The main thread waits its turn without blocking; it blocks only at the file's lock, for other processes. */
 const mainBusyMs = 25;
-/** Until a transaction that does not get the file is given up. */
-const deadlineMs = 5000;
 /** How often the path is checked to still be the file that is open. */
 const identityCheckMs = 250;
 /** Pages in the log at which its pages are written back: rarely, for the two syncs it takes. */
@@ -33,22 +31,23 @@ const workerCheckpointPages = 4000;
 /** Where a node runs, its workers come first; alone it is blocked for some 50 ms, twice as long with 16,000. */
 const mainCheckpointPages = 6000;
 const longestLogBytes = 128 * 1024 * 1024;
-/** Left on the disk by publishing, so that what runs can still be settled. */
-const reservedBytes = 4 * 1024 * 1024;
-
 /** One thread's connection to the file. Transactions are synchronous, short, and take turns. */
 export class SqliteFile {
   readonly path: string;
   private readonly options: FileOptions;
   private readonly isMain = Bun.isMainThread;
   private opened: Opened | undefined;
+  private readonly space: DiskSpace;
   private openings = 0;
   private isClosed = false;
   private checkedAt = 0;
+  /** SQLite's answer goes into the first; no fewer bytes are taken. */
+  private readonly moved = new Int32Array(2);
 
   constructor(options: FileOptions) {
     this.options = options;
     this.path = options.path;
+    this.space = new DiskSpace(options.path);
   }
 
   /** Asked for each time: a thread may join the others after its first publication. */
@@ -72,31 +71,36 @@ export class SqliteFile {
    * @throws StoreFull (publishing only) | StoreUnavailable | StoreUnsuitable | StoreError
    */
   async write<T>(work: (database: Database) => T, options: WriteOptions = {}): Promise<T> {
-    return this.patiently(async () => {
-      if (options.publishing !== undefined) {
-        this.checkedAt = Number.NEGATIVE_INFINITY; // a job must not go into a file that is no longer there
-        this.use();
-        this.refuseWhenFull(options.publishing);
-      }
-      const { turns } = this;
-      const isMyTurn = this.isMain ? await turns.takeAsync(workerWaitMs) : turns.take(workerWaitMs);
+    const { publishing } = options;
+    for (const patience = new Patience(); ; await patience.pause()) {
       try {
-        const result = this.transact(this.use(), work);
-        options.onCommit?.();
-        return result;
+        if (publishing !== undefined) {
+          this.checkedAt = Number.NEGATIVE_INFINITY; // a job must not go into a file that is no longer there
+          this.use();
+          this.space.refuseWhenFull(publishing);
+        }
+        return await this.inTurn(work, options);
       } catch (error) {
         const meaning = translated(error, this.path);
-        if (!(meaning instanceof StoreFull) || options.publishing !== undefined) throw meaning;
-        throw new StoreUnavailable(meaning.message, { isSent: false, cause: error });
-      } finally {
-        if (isMyTurn) turns.giveBack();
+        const isFull = meaning instanceof StoreFull && publishing === undefined;
+        const told = isFull
+          ? new StoreUnavailable(meaning.message, { isSent: false, cause: error })
+          : meaning;
+        if (this.isClosed || !patience.has(told)) throw told;
       }
-    });
+    }
   }
 
   /** Statements that only read, each seeing the file as it is then. */
-  read<T>(work: (database: Database) => T): Promise<T> {
-    return this.patiently(() => work(this.connection));
+  async read<T>(work: (database: Database) => T): Promise<T> {
+    for (const patience = new Patience(); ; await patience.pause()) {
+      try {
+        return work(this.connection);
+      } catch (error) {
+        const meaning = translated(error, this.path);
+        if (this.isClosed || !patience.has(meaning)) throw meaning;
+      }
+    }
   }
 
   /** The path, and something that is another one when it leads to another file. */
@@ -109,28 +113,37 @@ export class SqliteFile {
     this.discard();
   }
 
-  /** Until it is not busy, for a while. */
-  private async patiently<T>(attempt: () => T | Promise<T>): Promise<T> {
-    const startedAt = performance.now();
-    for (let attempts = 0; ; attempts++) {
-      try {
-        return await attempt();
-      } catch (error) {
-        const meaning = translated(error, this.path);
-        const mayTryAgain = meaning instanceof StoreUnavailable && !meaning.isSent && !this.isClosed;
-        if (!mayTryAgain || performance.now() - startedAt > deadlineMs) throw meaning;
-        await pause(Math.min(1 + attempts, 10));
-      }
+  private inTurn<T>(work: (database: Database) => T, options: WriteOptions): T | Promise<T> {
+    const { turns } = this;
+    if (this.isMain && !turns.takeNow()) return this.afterOthers(work, options);
+    const isMyTurn = this.isMain || turns.take(workerWaitMs);
+    try {
+      return this.transact(work, options);
+    } finally {
+      if (isMyTurn) turns.giveBack();
     }
   }
 
-  private transact<T>({ database, begin, commit }: Opened, work: (database: Database) => T): T {
+  /** The main thread is not blocked by its workers' turns. */
+  private async afterOthers<T>(work: (database: Database) => T, options: WriteOptions): Promise<T> {
+    const { turns } = this;
+    const isMyTurn = await turns.takeAsync(workerWaitMs);
+    try {
+      return this.transact(work, options);
+    } finally {
+      if (isMyTurn) turns.giveBack();
+    }
+  }
+
+  private transact<T>(work: (database: Database) => T, { onCommit }: WriteOptions): T {
+    const { database, begin, commit } = this.use();
     begin.run();
     let isCommitting = false;
     try {
       const result = work(database);
       isCommitting = true;
       commit.run();
+      onCommit?.();
       return result;
     } catch (error) {
       if (database.inTransaction) this.rollBack(database);
@@ -153,24 +166,21 @@ export class SqliteFile {
     }
   }
 
-  private refuseWhenFull(bytes: number): void {
-    const needed = reservedBytes + 2 * bytes; // in the log, then in the file
-    const free = freeBytes(this.path);
-    if (free >= needed) return;
-    throw new StoreFull(
-      `${this.path}: the disk has ${free} bytes left, publishing needs ${needed}; free some space, nothing is lost`,
-    );
-  }
-
   private use(): Opened {
     if (this.isClosed) throw new StoreUnavailable(`${this.path} was closed`, { isSent: false });
     const now = performance.now();
     if (this.opened !== undefined && now - this.checkedAt > identityCheckMs) {
       this.checkedAt = now;
-      if (inodeOf(this.path) !== this.opened.inode) this.discard();
+      if (this.hasMoved(this.opened.database)) this.discard();
     }
     this.opened ??= this.open();
     return this.opened;
+  }
+
+  /** Whether the path leads to another file, or none. Some systems do not tell: there an open file stays. */
+  private hasMoved(database: Database): boolean {
+    const isKnown = database.fileControl(constants.SQLITE_FCNTL_HAS_MOVED, this.moved) === 0;
+    return isKnown && this.moved[0] !== 0;
   }
 
   private discard(): void {
@@ -186,7 +196,6 @@ export class SqliteFile {
     let database: Database | undefined;
     try {
       database = new Database(this.path, constants.SQLITE_OPEN_READWRITE | constants.SQLITE_OPEN_CREATE);
-      const inode = inodeOf(this.path);
       database.run(`PRAGMA busy_timeout = ${this.isMain ? mainBusyMs : workerWaitMs}`);
       this.refuseForeign(database);
       database.run("PRAGMA journal_mode = WAL");
@@ -200,7 +209,7 @@ export class SqliteFile {
       this.checkedAt = performance.now();
       const begin = database.prepare("BEGIN IMMEDIATE");
       const commit = database.prepare("COMMIT");
-      return { database, inode, identity: identityOf(database), begin, commit };
+      return { database, identity: identityOf(database), begin, commit };
     } catch (error) {
       database?.close();
       throw translated(error, this.path);
@@ -225,14 +234,7 @@ export class SqliteFile {
 
 interface Opened {
   readonly database: Database;
-  readonly inode: string;
   readonly identity: string;
   readonly begin: Statement;
   readonly commit: Statement;
-}
-
-/** No other file gets the number while this one is open. */
-function inodeOf(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found === undefined ? "" : `${found.dev}:${found.ino}`;
 }

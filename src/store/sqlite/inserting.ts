@@ -1,10 +1,9 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import type { Publication } from "../store.ts";
-import { stored } from "./bodies.ts";
 import type { Engine } from "./engine.ts";
 import { headOf } from "./head.ts";
 import { jobState, middlePlace } from "./schema.ts";
-import { rowsPerInsert, type ShapedRow, type Statements } from "./statements.ts";
+import { rowsPerInsert, type Statements } from "./statements.ts";
 
 const valuesPerRow = 3;
 
@@ -32,21 +31,22 @@ export class Inserting {
     this.now = now;
   }
 
-  add({ id, channel: name, payload, due }: Publication, barrier: string): void {
-    const own = barrier !== "" && headOf(payload).barrier === barrier ? barrier : null;
+  add(publication: Publication, barrier: string): void {
+    const { id, channel: name, due } = publication;
+    const own = barrier !== "" && headOf(publication.payload).barrier === barrier ? barrier : null;
     if (due !== undefined) {
       const at = "afterSeconds" in due ? this.now + due.afterSeconds : due.atSeconds;
       const channel = this.engine.channelId(this.statements, name);
-      this.statements.insertJob.run(channel, jobState.planned, at, id, own, payload);
+      this.statements.insertJob.run(channel, jobState.planned, at, id, own, publication.payload);
       return;
     }
     const channel = this.channels.get(name) ?? this.begin(name);
-    const { shape, ms, payload: text } = this.storedAs(id, payload);
+    const { shape, ms, payload } = this.engine.shapes.storedAs(this.statements, publication);
     if (channel !== this.channel || shape !== this.shape || own !== this.barrier) this.flush();
     this.channel = channel;
     this.shape = shape;
     this.barrier = own;
-    this.values.push(id, ms, text);
+    this.values.push(id, ms, payload);
     if (this.values.length === rowsPerInsert * valuesPerRow) this.insertRows(channel);
   }
 
@@ -70,12 +70,6 @@ export class Inserting {
     this.statements.insertReadyRows.run(...bindings, ...this.values);
     channel.place += rowsPerInsert;
     this.values = [];
-  }
-
-  private storedAs(id: string, payload: string): Omit<ShapedRow, "id"> {
-    const whole = stored(this.statements.addBody, payload);
-    if (whole.shape !== null) return { ...whole, ms: null };
-    return this.engine.shapes.takeApart(this.statements, id, payload) ?? { ...whole, ms: null };
   }
 
   private begin(name: string): Channel {

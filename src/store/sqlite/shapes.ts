@@ -1,127 +1,62 @@
+import type { EnvelopeShape } from "../../envelope/parts.ts";
+import type { Publication } from "../store.ts";
+import { isLarge, stored } from "./bodies.ts";
 import type { ShapedRow, ShapeRow, Statements } from "./statements.ts";
 
-/** What the envelopes of one task in one channel have in common: the text between what differs. */
-interface Shape {
-  readonly id: number;
-  readonly afterId: string;
-  readonly afterQueued: string;
-  readonly afterCreated: string;
-}
-
-/** An envelope without its shape. */
-export interface Shaped {
-  readonly shape: number;
-  /** When it was published: it was made and queued at that time. */
-  readonly ms: number;
-  /** The text of its arguments. */
-  readonly payload: string;
-}
-
-/** A file holds no more; envelopes beyond them are stored whole, as all are that do not begin so. */
+/** A file holds no more; envelopes of others are stored whole. */
 const mostShapes = 4096;
-/** Digits of a time in milliseconds, from 2001 to 2286. */
-const msDigits = 13;
-const idAt = '{"id":"'.length;
-
-const unbarred =
-  /^\{"id":"[^"\\]+(","channel":"(?:[^"\\]|\\.)+","_solid_jobs_publication":"-","queued_ms":)\d{13}(,"task":"(?:[^"\\]|\\.)+","max_failures":\d+,"created_ms":)\d{13}(,(?:"retry_within":[\d.e+-]+,)?(?:"retry_channel":"(?:[^"\\]|\\.)+",)?"arguments":)\[/;
 
 /**
  * Keeps the text of envelopes apart in what many have in common and what is each one's own, so that a job
- * takes a fifth of the bytes. Put together again it is the same text to the byte; where it would not be, it is
- * not taken apart.
+ * takes a fifth of the bytes. Put together again it is the same text to the byte.
  */
 export class Shapes {
-  private readonly byId = new Map<number, Shape>();
-  private readonly byText = new Map<string, Shape>();
-  private recent: Shape | undefined;
-  private recentMs = { text: "", value: 0 };
+  private readonly rows = new Map<number, ShapeRow>();
+  private numbers = new WeakMap<EnvelopeShape, number>();
 
   /** The file is another one, or a transaction that may have added some was rolled back. */
   forget(): void {
-    this.byId.clear();
-    this.byText.clear();
-    this.recent = undefined;
+    this.rows.clear();
+    this.numbers = new WeakMap();
   }
 
-  /** @returns undefined: to be stored whole */
-  takeApart(statements: Statements, id: string, payload: string): Shaped | undefined {
-    if (!payload.startsWith(id, idAt)) return undefined;
-    if (this.recent !== undefined) {
-      const shaped = this.shaped(this.recent, id, payload);
-      if (shaped !== undefined) return shaped;
-    }
-    const shape = this.shapeOf(statements, payload);
-    if (shape === undefined) return undefined;
-    this.recent = shape;
-    return this.shaped(shape, id, payload);
+  /** What a publication's envelope is stored as in `ready`, with its body where it is large. */
+  storedAs(statements: Statements, publication: Publication): Omit<ShapedRow, "id"> {
+    const { id, parts } = publication;
+    const isShaped = parts !== undefined && !parts.shape.isBarred && parts.idText === id;
+    if (!isShaped || isLarge(parts.argumentsJson)) return wholeOf(statements, publication);
+    const shape = this.numberOf(statements, parts.shape);
+    if (shape === undefined) return wholeOf(statements, publication);
+    return { shape, ms: parts.nowMs, payload: parts.argumentsJson };
   }
 
   /** The text of a job, or its bytes when they are not UTF-8. */
-  putTogether(statements: Statements, { shape: number, ms, id, payload }: ShapedRow): string | Uint8Array {
+  putTogether(statements: Statements, { shape, ms, id, payload }: ShapedRow): string | Uint8Array {
     if (typeof payload === "number") return statements.body.get(payload)?.payload ?? "";
-    if (number === null) return payload;
-    const shape = this.byId.get(number) ?? this.read(statements, number);
-    return `{"id":"${id}${shape.afterId}${ms}${shape.afterQueued}${ms}${shape.afterCreated}${payload}}`;
+    if (shape === null) return payload;
+    const { after_id, after_queued, after_created } = this.rows.get(shape) ?? this.read(statements, shape);
+    return `{"id":"${id}${after_id}${ms}${after_queued}${ms}${after_created}${payload}}`;
   }
 
-  private shaped(shape: Shape, id: string, payload: string): Shaped | undefined {
-    const { afterId, afterQueued, afterCreated } = shape;
-    const queuedAt = idAt + id.length + afterId.length;
-    const createdAt = queuedAt + msDigits + afterQueued.length;
-    const argumentsAt = createdAt + msDigits + afterCreated.length;
-    const msText = payload.slice(queuedAt, queuedAt + msDigits);
-    const isOfShape =
-      payload.startsWith('{"id":"') &&
-      payload.startsWith(afterId, idAt + id.length) &&
-      payload.startsWith(afterQueued, queuedAt + msDigits) &&
-      payload.startsWith(msText, createdAt) &&
-      payload.startsWith(afterCreated, createdAt + msDigits) &&
-      payload.endsWith("]}");
-    const ms = isOfShape ? this.msFrom(msText) : undefined;
-    if (ms === undefined) return undefined;
-    return { shape: shape.id, ms, payload: payload.slice(argumentsAt, -1) };
-  }
-
-  /** A number that is written as this text. */
-  private msFrom(text: string): number | undefined {
-    if (text === this.recentMs.text) return this.recentMs.value;
-    if (!/^[1-9]\d{12}$/.test(text)) return undefined;
-    this.recentMs = { text, value: Number(text) };
-    return this.recentMs.value;
-  }
-
-  private shapeOf(statements: Statements, payload: string): Shape | undefined {
-    const [, afterId, afterQueued, afterCreated] = unbarred.exec(payload) ?? [];
-    if (afterId === undefined || afterQueued === undefined || afterCreated === undefined) return undefined;
-    const text = `${afterId}\n${afterQueued}\n${afterCreated}`;
-    const known = this.byText.get(text);
+  private numberOf(statements: Statements, shape: EnvelopeShape): number | undefined {
+    const known = this.numbers.get(shape);
     if (known !== undefined) return known;
-    const id =
+    const { afterId, afterQueued, afterCreated } = shape;
+    const number =
       statements.shapeId.get(afterId, afterQueued, afterCreated)?.id ??
       statements.addShape.get(afterId, afterQueued, afterCreated, mostShapes)?.id;
-    return id === undefined ? undefined : this.keep({ id, afterId, afterQueued, afterCreated }, text);
+    if (number !== undefined) this.numbers.set(shape, number);
+    return number;
   }
 
-  private read(statements: Statements, id: number): Shape {
-    const row = statements.shape.get(id);
-    if (row === null) throw new Error(`the file has no shape ${id}, which one of its jobs is of`);
-    const shape = shapeFrom(row);
-    return this.keep(shape, `${shape.afterId}\n${shape.afterQueued}\n${shape.afterCreated}`);
-  }
-
-  private keep(shape: Shape, text: string): Shape {
-    this.byId.set(shape.id, shape);
-    this.byText.set(text, shape);
-    return shape;
+  private read(statements: Statements, number: number): ShapeRow {
+    const row = statements.shape.get(number);
+    if (row === null) throw new Error(`the file has no shape ${number}, which one of its jobs is of`);
+    this.rows.set(number, row);
+    return row;
   }
 }
 
-function shapeFrom(row: ShapeRow): Shape {
-  return {
-    id: row.id,
-    afterId: row.after_id,
-    afterQueued: row.after_queued,
-    afterCreated: row.after_created,
-  };
+function wholeOf(statements: Statements, { payload }: Publication): Omit<ShapedRow, "id"> {
+  return { ...stored(statements.addBody, payload), ms: null };
 }

@@ -81,7 +81,7 @@ export class SqliteStore implements Store {
     let bytes = 0;
     for (const publication of publications) {
       refuseEndlessDue(publication);
-      bytes += publication.payload.length;
+      bytes += sizeOf(publication);
     }
     await this.rows.write(
       (statements, now) => {
@@ -222,6 +222,12 @@ export class SqliteStore implements Store {
     }
     return rows.length;
   }
+}
+
+/** About what it takes on the disk, without making its text. */
+function sizeOf(publication: Publication): number {
+  const { parts } = publication;
+  return parts === undefined ? publication.payload.length : parts.shape.bytes + parts.argumentsJson.length;
 }
 
 function refuseEndlessDue({ id, due }: Publication): void {

@@ -48,6 +48,11 @@ export class Turns {
     }
   }
 
+  /** @returns whether the turn is this thread's, without waiting for it */
+  takeNow(): boolean {
+    return this.tryTake();
+  }
+
   /** As `take`, for a thread that must not be blocked. */
   async takeAsync(maxMs: number): Promise<boolean> {
     const endsAt = performance.now() + maxMs;

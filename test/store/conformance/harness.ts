@@ -1,4 +1,5 @@
-import { encodeEnvelope } from "../../../src/envelope/codec.ts";
+import { envelopeText, idTextOf } from "../../../src/envelope/parts.ts";
+import { ShapeMemory } from "../../../src/publisher/shape-memory.ts";
 import type {
   CycleReply,
   CycleRequest,
@@ -66,6 +67,7 @@ export interface Engine {
 }
 
 let count = 0;
+const shapes = new ShapeMemory();
 
 /** An envelope of our own, ready to publish. */
 export function job(
@@ -73,16 +75,11 @@ export function job(
 ): Publication {
   count += 1;
   const { id = `job-${count}`, channel = "default", args = "[]", barrier, due } = fields;
-  const payload = encodeEnvelope({
-    id,
-    task: "Task",
-    channel,
-    argumentsJson: args,
-    maxFailures: 25,
-    nowMs: 1_700_000_000_000,
-    barrier,
-  });
-  return { id, channel, payload, ...(due === undefined ? {} : { due }) };
+  const parts = {
+    shape: shapes.of({ task: "Task", channel, maxFailures: 25, barrier }),
+    ...{ idText: idTextOf(id), nowMs: 1_700_000_000_000, argumentsJson: args },
+  };
+  return { id, channel, parts, payload: envelopeText(parts), ...(due === undefined ? {} : { due }) };
 }
 
 export function jobs(amount: number, fields?: Parameters<typeof job>[0]): Publication[] {
