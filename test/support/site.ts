@@ -182,7 +182,7 @@ export class Site implements AsyncDisposable {
   /** What the jobs wrote down so far. */
   notes(event?: string): Note[] {
     if (!existsSync(this.ledger)) return [];
-    const lines = readFileSync(this.ledger, "utf8").split("\n").filter(Boolean);
+    const lines = readFileSync(this.ledger, "utf8").split("\n").slice(0, -1); // behind the last end a line is being written
     const notes = lines.map((line) => JSON.parse(line) as Note);
     return event === undefined ? notes : notes.filter((note) => note.event === event);
   }
