@@ -116,6 +116,21 @@ describe.each(siteEngines)("looking ahead, on %s", (engine) => {
   });
 });
 
+test("beside a long job, a worker that is far from its store still gets what it asks for", async () => {
+  await using site = await Site.open();
+  await using proxy = await RedisProxy.start(site.redis.port, { delayMs: 30 });
+  const gate = `${site.folder.path}/gate`;
+  await site.node({ url: proxy.url, args: ["-s", "10"] });
+  const ids = await site.publishMany("Quick", numbered(40, "before"));
+  ids.push(await site.publish("Hold", ["long", gate]), await site.publish("Slow", ["pause", 700]));
+  await site.noted("begun", "long");
+  await site.noted("done", "pause"); // by now nothing has begun for long
+  ids.push(...(await site.publishMany("Quick", numbered(200, "after"))));
+  await site.until("all others to be done", () => site.notes("done").length === 241);
+  site.folder.write("gate");
+  await expectOnce(site, ids, 242);
+}, 30_000);
+
 test("a call that settles and reserves ahead and whose reply is lost: each job still runs, none twice", async () => {
   await using site = await Site.open();
   await using proxy = await RedisProxy.start(site.redis.port);

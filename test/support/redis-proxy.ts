@@ -23,12 +23,16 @@ export class RedisProxy implements AsyncDisposable {
   private traps: Trap[] = [];
   private holds: Hold[] = [];
 
-  private constructor(serverPort: number) {
+  private readonly delayMs: number;
+
+  private constructor(serverPort: number, delayMs: number) {
+    this.delayMs = delayMs;
     this.server = createServer((client) => this.serve(client, serverPort));
   }
 
-  static async start(serverPort: number): Promise<RedisProxy> {
-    const proxy = new RedisProxy(serverPort);
+  /** @param delayMs by which each reply comes later, as from a server that is far away */
+  static async start(serverPort: number, { delayMs = 0 } = {}): Promise<RedisProxy> {
+    const proxy = new RedisProxy(serverPort, delayMs);
     await new Promise<void>((resolve) => proxy.server.listen(0, "127.0.0.1", resolve));
     return proxy;
   }
@@ -108,7 +112,8 @@ export class RedisProxy implements AsyncDisposable {
       }
       held?.executed.resolve();
       if (client.destroyed) upstream.destroy();
-      else client.write(data as Buffer);
+      else if (this.delayMs === 0) client.write(data as Buffer);
+      else setTimeout(() => client.write(data as Buffer), this.delayMs);
     });
     upstream.on("close", () => client.destroy());
   }

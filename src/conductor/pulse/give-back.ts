@@ -31,6 +31,9 @@ export interface GiveBackParts {
 interface Watch {
   begun: number;
   stillSinceMs: number;
+  /** What the board shows of the claims that the worker asks for now: one word for all of a call. */
+  asked: number;
+  askedSinceMs: number;
 }
 
 /** A claim taken from its worker, until the store or the worker has it. */
@@ -57,7 +60,12 @@ export class GiveBack {
 
   constructor(parts: GiveBackParts) {
     this.with = parts;
-    this.watches = Array.from({ length: parts.board.workers }, () => ({ begun: -1, stillSinceMs: 0 }));
+    this.watches = Array.from({ length: parts.board.workers }, () => ({
+      begun: -1,
+      stillSinceMs: 0,
+      asked: 0,
+      askedSinceMs: 0,
+    }));
     this.duty = new Duty("giving back claims", parts.logger, () => this.round());
   }
 
@@ -92,8 +100,10 @@ export class GiveBack {
     const running = board.jobs(worker).length;
     if (running === 0) return; // it waits for the store, and begins what comes
     const isFull = running >= this.with.slots || board.holdingSlot(worker) !== -1;
-    for (const claim of board.claims.unbegun(worker)) {
-      const isDue = claim.state === "queued" || isFull || stillMs >= askedMs;
+    const claims = board.claims.unbegun(worker);
+    const isAskedLong = askedFor(watch, claims, nowMs) >= askedMs;
+    for (const claim of claims) {
+      const isDue = claim.state === "queued" || isFull || isAskedLong;
       if (isDue && board.claims.take(claim)) this.taken.push({ claim, dueAtMs: nowMs, pauseMs: againMs });
     }
   }
@@ -131,4 +141,14 @@ export class GiveBack {
     }
     return new Set(gone);
   }
+}
+
+/** For how long the worker waits for the answer to its present call. It may have begun nothing for longer. */
+function askedFor(watch: Watch, claims: readonly UnbegunClaim[], nowMs: number): number {
+  const asked = claims.find(({ state }) => state === "asked")?.word ?? 0;
+  if (asked !== watch.asked) {
+    watch.asked = asked;
+    watch.askedSinceMs = nowMs;
+  }
+  return nowMs - watch.askedSinceMs;
 }
