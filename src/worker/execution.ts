@@ -14,8 +14,6 @@ export class Execution {
   readonly startedAtMs: number;
   /** Seconds, from the task's options. */
   readonly timeout: number | undefined;
-  /** How long its task ran, in milliseconds; 0 until it has ended. */
-  ranMs = 0;
   /** The signal was aborted because the node stops: an error that follows is no failure of the job. */
   isInterrupted = false;
   private readonly baseLogger: Logger;

@@ -97,18 +97,13 @@ export class Executor {
       return this.failed(execution, task, toError(thrown));
     } finally {
       this.with.board.setHolding(this.with.worker, -1);
-      execution.ranMs = performance.now() - startedAt;
-      this.noteHold(execution, execution.ranMs);
+      this.noteHold(execution, performance.now() - startedAt);
     }
     if (!isAsync) return this.succeeded(execution);
-    return Promise.resolve(result)
-      .finally(() => {
-        execution.ranMs = performance.now() - startedAt;
-      })
-      .then(
-        () => this.succeeded(execution),
-        (thrown) => this.failed(execution, task, toError(thrown)),
-      );
+    return Promise.resolve(result).then(
+      () => this.succeeded(execution),
+      (thrown) => this.failed(execution, task, toError(thrown)),
+    );
   }
 
   private succeeded(execution: Execution): Ended {

@@ -26,7 +26,7 @@ export class LookAhead {
     this.slots = slots;
   }
 
-  /** A job ended that took this long. */
+  /** A job ended that held its slot for so long, from before it was decoded. */
   observe(ranMs: number): void {
     this.jobs += 1;
     const weight = ranMs > this.jobMs ? whenLonger : whenShorter;

@@ -118,7 +118,8 @@ export class WorkerLoop {
     if (this.isAtMostOnce) return;
     for (let next = this.claims.next(); next !== undefined; next = this.claims.next()) {
       const { slot } = next.reservation;
-      this.with.board.claims.begin(this.with.worker, slot, next.call); // or it was taken: the same
+      const { board, worker } = this.with;
+      if (!board.claims.begin(worker, slot, next.call)) board.claims.free(worker, slot); // it was taken: the same
       this.claims.end(slot, givenBack);
     }
   }
@@ -144,11 +145,17 @@ export class WorkerLoop {
         return this.claims.queuedCount > 0 ? await eventLoopTurn() : undefined;
       }
       const hasFound = await this.cycle(settling, places);
-      if (!hasFound && !this.claims.hasDue(performance.now())) await this.rest();
+      if (!hasFound && !this.hasWork) await this.rest();
     } catch (error) {
       if (!(error instanceof SolidJobsError)) throw new LoopFault("the loop failed", { cause: error });
       await this.recoverFrom(error);
     }
+  }
+
+  /** Something is to be settled, or waits for its turn while a slot is free. */
+  private get hasWork(): boolean {
+    const canBegin = this.claims.queuedCount > 0 && this.freeSlots > 0;
+    return canBegin || this.claims.hasDue(performance.now());
   }
 
   /**
@@ -334,10 +341,17 @@ export class WorkerLoop {
   }
 
   private start(reservation: Reservation): void {
-    const ended = this.with.executor.run(reservation);
-    if (!(ended instanceof Promise)) return this.finish(reservation, ended);
+    const { board, worker, executor } = this.with;
+    board.setFree(worker, this.freeSlots); // a job that holds the loop for long must not look like a loop that stalls
+    const begunAt = performance.now();
+    const ended = executor.run(reservation);
+    if (!(ended instanceof Promise)) {
+      this.lookAhead.observe(performance.now() - begunAt);
+      return this.finish(reservation, ended);
+    }
     ended.then(
       (result) => {
+        this.lookAhead.observe(performance.now() - begunAt);
         this.finish(reservation, result);
         this.beginQueued();
         this.bell.ring();
@@ -351,7 +365,6 @@ export class WorkerLoop {
 
   private finish(reservation: Reservation, ended: Ended): void {
     this.endedSinceCycle += 1;
-    if (ended.execution !== undefined) this.lookAhead.observe(ended.execution.ranMs);
     this.claims.end(reservation.slot, ended);
   }
 
