@@ -6,6 +6,7 @@ import { type Python, python } from "./python.ts";
 const folder = import.meta.dir;
 /** More processes than this take gigabytes. */
 const mostProcesses = 100;
+const fair = ["--prefetch-multiplier=1", "-Ofair"];
 const quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"];
 
 /** A child process for each job at a time. */
@@ -63,7 +64,10 @@ function supports(workload: Workload): boolean {
 }
 
 function workerCommand(pool: Kind["pool"], url: string, { workers, slots }: Shape): WorkerCommand {
-  const options = ["-P", pool, "-c", String(workers * slots), "--prefetch-multiplier=1", "-Ofair", ...quiet];
+  // Greenlets keep the usual prefetching: one that may fetch no second job before the first is acknowledged
+  // learns of the acknowledgement only when its next poll of Redis ends, after up to two seconds.
+  const sharing = pool === "prefork" ? fair : [];
+  const options = ["-P", pool, "-c", String(workers * slots), ...sharing, ...quiet];
   return {
     argv: [pathOfPython(), "-m", "celery", "-A", "bench_app", "worker", "-l", "warning", ...options],
     env: { ...environment(url), BENCH_POOL: pool },
