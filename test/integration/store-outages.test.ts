@@ -96,6 +96,7 @@ test("a worker that lost its permission to reserve finishes its job and is repla
   await node.until("a worker was replaced");
   await site.publish("Quick", ["b"]);
   await site.noted("done", "b");
+  await site.drained();
   expect(site.notes("done").map(({ key }) => key)).toEqual(["a", "b"]);
   expect(await site.catalog.counters()).toMatchObject({ processed: 2, failed: 0 });
   expect(node.log.filter(({ level }) => level === "error")).toEqual([]);
