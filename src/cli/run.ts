@@ -44,12 +44,21 @@ export async function runSettings(settings: Settings, tasks?: LoadedTasks): Prom
   obeySignals(conductor);
   if (!(await hasStarted(conductor))) return conductor.finished;
   await announce(conductor.description, logger, settings.logLevel);
+  setTimeout(() => void collectLoading(), collectAfterMs);
   const watcher = settings.watch ? watchModules(settings.require, conductor, logger) : undefined;
   try {
     return await conductor.finished;
   } finally {
     watcher?.close();
   }
+}
+
+const collectAfterMs = 1500;
+
+/** What loading left behind in this thread, which has little to do from now on. */
+async function collectLoading(): Promise<void> {
+  const { collectSmallHeap } = await import("../worker/idle-collector.ts");
+  collectSmallHeap();
 }
 
 /** False when a signal stopped it before it had started. */

@@ -14,7 +14,8 @@ export class IdleCollector {
   private readonly board: Pick<Board, "reservedCount">;
   private readonly collect: () => void;
   private seen: number;
-  private isDue = false;
+  /** From the beginning: loading the program and the modules leaves garbage too. */
+  private isDue = true;
 
   constructor(board: Pick<Board, "reservedCount">, collect: () => void = collectSmallHeap) {
     this.board = board;
@@ -23,7 +24,8 @@ export class IdleCollector {
   }
 
   /**
-   * Called at intervals: collects once after each stretch of work, when a whole interval brought no job.
+   * Called at intervals: collects once after the start, and after each stretch of work, when a whole interval
+   * brought no job.
    *
    * @returns whether the interval brought one, so that the next decides
    */
@@ -36,7 +38,8 @@ export class IdleCollector {
   }
 }
 
-function collectSmallHeap(): void {
+/** Collects this thread's heap, unless that would take long. */
+export function collectSmallHeap(): void {
   if (heapSize() <= largestHeapBytes) {
     Bun.gc(true);
     Bun.shrink();

@@ -3,6 +3,7 @@ import { threadLogger } from "../../config/thread-parts.ts";
 import { toError } from "../../foundation/errors.ts";
 import { storeFor } from "../../store/open.ts";
 import { Board } from "../../worker/board.ts";
+import { collectSmallHeap } from "../../worker/idle-collector.ts";
 import { GiveBack } from "./give-back.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import type { FromPulse, PulseInit, ToPulse } from "./messages.ts";
@@ -10,6 +11,9 @@ import { Recoverer } from "./recoverer.ts";
 import { startRemoteControl } from "./remote-control.ts";
 import { startScheduler } from "./scheduler.ts";
 import { ChannelWaker } from "./waker.ts";
+
+/** What loading left behind goes when the start is over. */
+const collectAfterMs = 1500;
 
 /**
  * The node's clocked duties, in a thread of their own, so that they go on while the application's main
@@ -72,7 +76,9 @@ export class PulseProgram {
     ];
     const wakers = channels.map(({ name }) => new ChannelWaker({ store, channel: name, board, logger }));
     this.quiet = () => void Promise.all(wakers.map((waker) => waker.stop()));
+    const collection = setTimeout(collectSmallHeap, collectAfterMs);
     await this.stopped.promise;
+    clearTimeout(collection);
     await Promise.race([
       Promise.all([heartbeat, ...duties, ...wakers].map((duty) => duty.stop())),
       Bun.sleep(500), // a store that is silent now does not hold up the end
