@@ -21,4 +21,14 @@ local ttl = tonumber(string.match(stored[1], '"ttl":([%d.]+)') or '')
 local gap = math.min(tonumber(ARGV[7]), ttl and ttl / 2 or 7)
 if not since or since > now or silent > gap or ARGV[6] == '1' then since = now end
 redis.call('HSET', KEYS[2], 'beat', text, 'busy', ARGV[4], 'quiet', ARGV[5], 'beating_since', string.format('%.6f', since))
+
+-- Suspicions end a week after the last death. A few at a time, by chance: fields of a hash do not expire.
+local suspects = ARGV[2] .. 'suspects'
+if redis.call('TYPE', suspects).ok == 'hash' then
+  local some = redis.call('HRANDFIELD', suspects, 10, 'WITHVALUES')
+  for i = 1, #some, 2 do
+    local at = tonumber(string.match(some[i + 1], '"at":(%d+)') or '')
+    if not at or now - at > 604800 then redis.call('HDEL', suspects, some[i]) end
+  end
+end
 return { ARGV[1], 1, ms(now - since), ms(silent), ms(now) }

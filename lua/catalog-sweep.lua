@@ -58,6 +58,12 @@ end
 local at = skip
 if score ~= '' then at = at + redis.call('ZCOUNT', KEYS[1], '-inf', '(' .. score) end
 
+-- What the archive gives back starts afresh, and what is removed may come again.
+local is_archive, acquitted, crashes = KEYS[1] == prefix .. 'discarded', {}, {}
+local function acquit(id)
+  acquitted[#acquitted + 1], crashes[#crashes + 1] = id, prefix .. 'crashes:' .. id
+end
+
 -- Acts on the member whose rank is `at`. Pushes before it removes: what may fail (a user without the right to
 -- push) fails before anything is lost. Removing by rank spares another copy of a large member.
 local function act(member)
@@ -65,7 +71,10 @@ local function act(member)
   if id == 'later' and channel == nil then return 'later' end
   if action == 'remove' then
     redis.call('ZREMRANGEBYRANK', KEYS[1], at, at)
-    if id then redis.call('HDEL', KEYS[3], id) end
+    if id then
+      redis.call('HDEL', KEYS[3], id)
+      acquit(id)
+    end
     return 'done'
   end
   if not channel and told_channel ~= '' then channel = told_channel end
@@ -74,11 +83,16 @@ local function act(member)
   local payload = from and sub(member, 1, from - 1) .. now_ms .. sub(member, to) or member
   redis.call('LPUSH', prefix .. 'channel:' .. channel, payload)
   redis.call('ZREMRANGEBYRANK', KEYS[1], at, at)
+  if id and is_archive then acquit(id) end
   return 'done'
 end
 
 local looked, done, kept, bytes, largest, chunk = 0, 0, 0, 0, 1, 1
 local function reply(state)
+  if #crashes > 0 then
+    redis.call('DEL', unpack(crashes))
+    redis.pcall('HDEL', prefix .. 'suspects', unpack(acquitted))
+  end
   return { ARGV[1], state, done, kept, math.max(0, redis.call('ZCARD', KEYS[1]) - at) }
 end
 

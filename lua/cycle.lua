@@ -16,8 +16,8 @@
 --          free slots, and 0 or, when there is more to tell:
 --          { has strays (1/0), archived as garbage, refused: indexes, blocked: (index, reason)...,
 --            held: channel indexes, broken: (channel index, reason)..., slots that were filled,
---            earlier attempts of each payload }
---          Settlements are counted from 0.
+--            earlier attempts of each payload, suspicions: (payload index, what is stored)... }
+--          Settlements and payloads are counted from 0.
 --
 -- A settlement takes effect only under its token and only when the slot's payload is there. The token of a
 -- new claim is "<base>.<slot>". Everything that can fail is looked at before the first write.
@@ -33,15 +33,17 @@ local list_base = KEYS[1] .. ':claimed:' .. field_base
 local retries_key, discarded_key, attempts_key = prefix .. 'retries', prefix .. 'discarded', prefix .. 'attempts'
 local time = call('TIME')
 
--- Only the Ruby member writes attempts, and few stores have a paused channel: what is not there is not asked.
-local paused_key = prefix .. 'paused_channels'
-local has_attempts, has_paused = false, false
-if call('EXISTS', attempts_key, paused_key) > 0 then
+-- Only the Ruby member writes attempts, and few stores have a paused channel or suspects: what is not there is
+-- not asked.
+local paused_key, suspects_key = prefix .. 'paused_channels', prefix .. 'suspects'
+local has_attempts, has_paused, has_suspects = false, false, false
+if call('EXISTS', attempts_key, paused_key, suspects_key) > 0 then
   has_attempts, has_paused = call('EXISTS', attempts_key) == 1, call('EXISTS', paused_key) == 1
+  has_suspects = call('TYPE', suspects_key).ok == 'hash'
 end
 
 -- What only the rarer blocks fill.
-local refused, blocked, held, broken, strays, garbage_count = {}, {}, {}, {}, 0, 0
+local refused, blocked, held, broken, suspicions, strays, garbage_count = {}, {}, {}, {}, {}, 0, 0
 local archived = 0
 local function kind(key) return call('TYPE', key).ok end
 local function failed(reply) return type(reply) == 'table' and reply.err or nil end
@@ -74,7 +76,8 @@ if acks + others > 0 then
     for i = 1, is_plain and acks or 0 do
       local record, token, slot, from, to = records[i], tokens[i], slots[i], nil, nil
       if record and token ~= '' then from, to = find(record, token, 1, true) end
-      if not from or byte(record, from - 1) ~= 34 or byte(record, to + 1) ~= 34 or settled[slot] then
+      if not from or byte(record, from - 1) ~= 34 or byte(record, to + 1) ~= 34 or settled[slot]
+          or has_suspects and find(record, '"standing":', 1, true) then
         is_plain = false
         break
       end
@@ -109,12 +112,13 @@ if acks + others > 0 then
     end
     local kinds = {}
     local function target_problem(i)
-      local key = outcomes[i] == 'retry' and retries_key or outcomes[i] == 'archive' and discarded_key
+      local key = (outcomes[i] == 'retry' or outcomes[i] == 'postpone') and retries_key
+        or outcomes[i] == 'archive' and discarded_key
       if not key then return nil end
       local found = kinds[key] or kind(key)
       kinds[key] = found
       if found ~= 'none' and found ~= 'zset' then return key .. ' must be a sorted set, it is a ' .. found end
-      if outcomes[i] == 'retry' and not is_finite(delays[i]) then
+      if key == retries_key and not is_finite(delays[i]) then
         return 'the delay must be a finite number of seconds, it is ' .. delays[i]
       end
     end
@@ -134,9 +138,24 @@ if acks + others > 0 then
       return ids[i] or is_json and type(claim) == 'table' and type(claim.task_id) == 'string' and claim.task_id or ''
     end
 
+    -- A suspicion ends with its job; one that was postponed has waited once more.
+    local function judge(i)
+      if outcomes[i] == 'retry' then return end
+      local is_json, claim = pcall(cjson.decode, records[i])
+      if not is_json or type(claim.task_id) ~= 'string' then return end
+      if outcomes[i] ~= 'postpone' then
+        call('HDEL', suspects_key, claim.task_id)
+        call('DEL', prefix .. 'crashes:' .. claim.task_id)
+        return
+      end
+      local known = call('HGET', suspects_key, claim.task_id)
+      local before, waits, after = match(known or '', '^(.*"waits":)(%d+)(.*)$')
+      if before then call('HSET', suspects_key, claim.task_id, before .. fmt('%d', waits + 1) .. after) end
+    end
+
     local processed, failures, done_ids = 0, 0, {}
     local function place(i)
-      if outcomes[i] == 'retry' then call('ZADD', retries_key, score_after(delays[i]), contents[i])
+      if outcomes[i] == 'retry' or outcomes[i] == 'postpone' then call('ZADD', retries_key, score_after(delays[i]), contents[i])
       elseif outcomes[i] == 'archive' then
         call('ZADD', discarded_key, time[1] .. '.' .. sub('00000' .. time[2], -6), contents[i])
         archived = archived + 1
@@ -144,13 +163,16 @@ if acks + others > 0 then
     end
     for i = 1, acks + others do
       local slot, token, is_requeue = slots[i], tokens[i], outcomes[i] == 'requeue'
+      local is_postponed = outcomes[i] == 'postpone'
       local is_unclaimed, is_held = token == '', nil
-      if is_unclaimed then is_held = not is_requeue -- at most once: the store has nothing to put back
+      if is_unclaimed then is_held = not is_requeue and not is_postponed -- at most once: the store has nothing to put back
       else is_held = records[i] and not settled[slot] and find(records[i], '"claim_token":"' .. token .. '"', 1, true) end
       if is_held and is_requeue then is_held = kind(lists[i]) == 'list' end
       local problem = is_held and (is_requeue and requeue(i) or target_problem(i)) or nil
       if is_held and not problem and not is_unclaimed and not is_requeue then
-        is_held = type(pcall_redis('RPOP', lists[i])) == 'string'
+        local popped = pcall_redis('RPOP', lists[i])
+        is_held = type(popped) == 'string'
+        if is_postponed then contents[i] = popped end
       end
       if not is_held then
         refused[#refused + 1] = i - 1
@@ -163,7 +185,10 @@ if acks + others > 0 then
         if outcomes[i] ~= 'ack' then failures = failures + 1 end
       else
         settled[slot] = true
-        if not is_requeue then
+        if has_suspects and not is_requeue and find(records[i], '"standing":', 1, true) then judge(i) end
+        if is_postponed then
+          place(i)
+        elseif not is_requeue then
           if has_attempts then done_ids[#done_ids + 1] = id_of(i) end
           if outcomes[i] == 'ack' then processed = processed + 1 else failures = failures + 1 end
           place(i)
@@ -492,6 +517,17 @@ if is_current and free_count > 0 and channel_count > 0 then
       claims[i * 2] = '{"task_id":"' .. id_texts[i] .. mark_token .. slot .. tail
         .. (attempt == 1 and '1' or string.format('%d', attempt)) .. ahead_mark
     end
+    if has_suspects then
+      local known = call('HMGET', suspects_key, unpack(ids))
+      for i = 1, used do
+        if known[i] then
+          local standing = find(known[i], '"alone":true', 1, true) and 'poison' or 'suspect'
+          claims[i * 2] = sub(claims[i * 2], 1, -2) .. ',"standing":"' .. standing .. '"}'
+          suspicions[#suspicions + 1] = i - 1
+          suspicions[#suspicions + 1] = known[i]
+        end
+      end
+    end
     call('HSET', claims_key, unpack(claims))
   end
 end
@@ -501,9 +537,10 @@ for slot in pairs(settled) do gone[#gone + 1] = field_base .. slot end
 if #gone > 0 then call('HDEL', claims_key, unpack(gone)) end
 
 local more = 0
-if strays == 1 or garbage_count > 0 or #refused > 0 or #blocked > 0 or #held > 0 or #broken > 0 or #earlier > 0 then
+if strays == 1 or garbage_count > 0 or #refused > 0 or #blocked > 0 or #held > 0 or #broken > 0 or #earlier > 0
+    or #suspicions > 0 then
   local filled = {}
   for i = 1, used do filled[i] = tonumber(free[i]) end
-  more = { strays, garbage_count, refused, blocked, held, broken, filled, earlier }
+  more = { strays, garbage_count, refused, blocked, held, broken, filled, earlier, suspicions }
 end
 return { nonce, time[1], time[2], is_current and 1 or 0, runs, payloads, more }

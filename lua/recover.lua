@@ -4,7 +4,7 @@
 --
 -- KEYS     nodes, the node's hash
 -- ARGV     nonce, prefix, identity, mode, judge, steady ms that a judge needs, claims at most, bytes at most,
---          then executors with lists that no claim record may tell of
+--          max_crashes, then executors with lists that no claim record may tell of
 --          mode: "age" (judge by the beat), "proven" (the process is gone), "leave" (the node's own wish)
 -- Returns  nonce, "alive" | "more" | "done" | "stuck", requeued, then for each claim of a dead node with a job:
 --          job id, channel, crashes
@@ -13,7 +13,7 @@
 -- refused, and without generations its workers reserve nothing.
 
 local prefix, identity, mode, judge = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local claims_left, bytes_left = tonumber(ARGV[7]), tonumber(ARGV[8])
+local claims_left, bytes_left, max_crashes = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local claims_key = KEYS[2] .. ':claims'
 local time = redis.call('TIME')
 local now = tonumber(time[1]) + tonumber(time[2]) / 1e6
@@ -52,13 +52,24 @@ if not is_dead() then return { ARGV[1], 'alive', 0 } end
 if redis.call('TYPE', KEYS[2]).ok == 'hash' then redis.call('HSET', KEYS[2], 'dead', string.format('%.6f', now)) end
 redis.call('DEL', KEYS[2] .. ':generations')
 
--- A claim of its worker's last call with work in hand was not begun when the store last heard of it.
+-- A claim of its worker's last call with work in hand was not begun when the store last heard of it. A suspect
+-- tells when it begins.
 local last_ahead = {}
 local function is_unbegun(executor, record)
+  if record.standing or record.alone then return record.alone ~= true end
   if not tonumber(record.ahead) then return false end
   local name = string.match(executor, '^(.*)%.%d+$') or executor
   last_ahead[name] = last_ahead[name] or tonumber(redis.pcall('HGET', KEYS[2], 'ahead:' .. name) or 0) or 0
   return tonumber(record.ahead) >= last_ahead[name]
+end
+
+-- From max_crashes - 1 on a job is a suspect; one that died alone is poison, and stays so.
+local function suspect(id, crashes, is_alone)
+  if not is_alone and crashes < max_crashes - 1 then return end
+  local key = prefix .. 'suspects'
+  local before = redis.pcall('HGET', key, id)
+  is_alone = is_alone or type(before) == 'string' and string.find(before, '"alone":true', 1, true)
+  redis.pcall('HSET', key, id, string.format('{"crashes":%d,"at":%d,"waits":0%s}', crashes, now, is_alone and ',"alone":true' or ''))
 end
 
 local requeued, recovered = 0, {}
@@ -71,6 +82,7 @@ local function count_crash(record)
   else
     crashes = redis.pcall('INCR', key)
     redis.pcall('EXPIRE', key, 604800)
+    if type(crashes) == 'number' then suspect(record.task_id, crashes, record.alone == true) end
   end
   recovered[#recovered + 1] = record.task_id
   recovered[#recovered + 1] = record.channel
@@ -103,6 +115,7 @@ local function claim_of(record, list, is_only)
     channel = type(channel) == 'string' and channel ~= '' and channel or 'default',
     crash_counted = is_same and record.crash_counted,
     is_unbegun = is_same and record.is_unbegun,
+    alone = is_same and record.alone,
   }
 end
 
@@ -149,7 +162,7 @@ end
 
 local claims_kind = redis.call('TYPE', claims_key).ok
 local is_done = claims_kind ~= 'hash' or recover_claims()
-for i = 9, #ARGV do
+for i = 10, #ARGV do
   local is_empty = empty_executor(ARGV[i], {})
   if is_empty == nil then stuck = true
   elseif not is_empty then is_done = false end

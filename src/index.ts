@@ -28,6 +28,7 @@ export {
   JobTimeout,
   NodeStopping,
   PayloadTooLarge,
+  PoisonJob,
   PublishUnconfirmed,
   SolidJobsError,
   StoreError,

@@ -36,7 +36,9 @@ export interface DeadWorker {
  *   backoff, a crash counted, no failure counted, never archived;
  * - when the conductor ended the thread for a culprit, the others go back to their channels uncounted;
  * - so do jobs that are no suspects: those reserved ahead, and those that had ended while others ran. Where none ran,
- *   those that had ended are the suspects: one may have left something behind that ended the thread.
+ *   those that had ended are the suspects: one may have left something behind that ended the thread;
+ * - so do a suspect that still waited to be alone, and one that ran alone: the latter is poison from now on, and
+ *   the worker that gets it next archives it, with its task's callbacks.
  *
  * @returns how many were settled
  */
@@ -48,9 +50,9 @@ export async function settleDeadWorker(
   const { running, unbegun, wasEnded } = dead;
   const named = running.length > 0 ? { running } : { spared: unbegun };
   const claims = await store.revoke(node, executor, { isCrash: !wasEnded, ...named });
-  const suspects = claims.filter(({ slot, token }) =>
-    running.length > 0 ? running.includes(slot) : !unbegun.includes(token),
-  );
+  const suspects = claims
+    .filter(({ standing }) => standing === undefined || (standing === "alone" && wasEnded))
+    .filter(({ slot, token }) => (running.length > 0 ? running.includes(slot) : !unbegun.includes(token)));
   const settlements: Settlement[] = [];
   const nothing = { executor: dead.executor, settlements, slots: [], channels: [] };
   const nowMs = claims.length === 0 ? 0 : (await store.cycle(nothing)).nowMs; // failures go by the store's clock
@@ -60,6 +62,8 @@ export async function settleDeadWorker(
     settlements.push({ slot, token, jobId, ...outcome });
     if (suspects.includes(claim))
       logger.warn("a job's thread died", { job: jobId, outcome: outcome.outcome, error: dead.error });
+    else if (claim.standing === "alone")
+      logger.error("a suspect's thread died while it ran alone: it is poison", { job: jobId });
   }
   if (settlements.length > 0) {
     const reply = await store.cycle({ executor: dead.executor, settlements, slots: [], channels: [] });

@@ -199,10 +199,10 @@ export const settingsTable: { readonly [Name in SettingName]: SettingRow<Setting
     doc: "Seconds without a heartbeat after which other nodes may recover this one",
   },
   maxCrashes: {
-    rule: integerRule({ min: 1, max: 100 }),
+    rule: integerRule({ min: 2, max: 100 }),
     initial: () => 3,
     initialText: "3",
-    doc: "Times a node may die while a job runs before the job counts as poison",
+    doc: "Deaths of nodes or threads while a job runs that make it poison, the last one while it is alone on its node",
   },
   labels: {
     rule: listRule(textRule({ what: "a label", maxBytes: 255 }), "labels"),

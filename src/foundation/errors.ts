@@ -141,6 +141,15 @@ export class ThreadDied extends SolidJobsError {
   }
 }
 
+/** A job whose node or thread died too often while it ran, the last time alone on its node: it is not run again. */
+export class PoisonJob extends SolidJobsError {
+  override readonly name: string = "PoisonJob";
+
+  constructor(message: string) {
+    super("POISON_JOB", message);
+  }
+}
+
 /** The node stops: running jobs' signals are aborted with this as the reason after the shutdown timeout. */
 export class NodeStopping extends SolidJobsError {
   override readonly name: string = "NodeStopping";

@@ -51,6 +51,7 @@ export function sqliteOptions(settings: Settings): SqliteStoreOptions {
     synchronous: settings.synchronous,
     discardedLimit: settings.discardedLimit,
     discardedRetention: settings.discardedRetention,
+    maxCrashes: settings.maxCrashes,
   };
 }
 
@@ -64,5 +65,6 @@ export function redisOptions(settings: Settings): RedisStoreOptions {
     discardedLimit: settings.discardedLimit,
     discardedRetention: settings.discardedRetention,
     publishDeadlineMs: settings.publishDeadline * 1000,
+    maxCrashes: settings.maxCrashes,
   };
 }

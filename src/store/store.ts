@@ -82,6 +82,8 @@ export type SettlementOutcome =
   | { readonly outcome: "drop" }
   /** Back to the head of its channel as it was stored; not counted. */
   | { readonly outcome: "requeue" }
+  /** Into `retries` as it was stored, `delaySeconds` from the store's now; not counted. A suspect has waited in vain. */
+  | { readonly outcome: "postpone"; readonly delaySeconds: number }
   /** Into `retries`, `delaySeconds` from the store's now; counted as failed. */
   | { readonly outcome: "retry"; readonly delaySeconds: number; readonly payload: string | Uint8Array }
   /** Into `discarded` at the store's now; counted as failed. */
@@ -124,6 +126,21 @@ export interface Reservation {
   readonly raw: string;
   /** Reservations the Ruby member counted for this job, 0 where it counted none. */
   readonly earlierAttempts: number;
+  /** Only of a job that is suspected; none at most once. */
+  readonly suspicion?: Suspicion;
+}
+
+/**
+ * What the deaths of nodes and threads while a job ran say of it, once they are `max_crashes` - 1: it is a
+ * suspect, which may run only alone on its node (see `beginAlone`). It ends with the job: when it is acked,
+ * dropped or archived, or 7 days after the last death. A retry or a requeue keeps it.
+ */
+export interface Suspicion {
+  readonly crashes: number;
+  /** It died alone on its node: it is poison and is not to run again. */
+  readonly isPoison: boolean;
+  /** How often it was postponed, because its node's other jobs did not end in time. */
+  readonly waits: number;
 }
 
 export interface CycleReply {
@@ -151,6 +168,8 @@ export interface StoredClaim extends ClaimReference {
   readonly channel: string;
   readonly claimedAt: number;
   readonly attempt: number;
+  /** A suspect's or poison's: `waiting` until it has begun, `alone` from then on. */
+  readonly standing?: "waiting" | "alone";
 }
 
 export interface CycleStore {
@@ -174,6 +193,12 @@ export interface CycleStore {
     known: readonly ClaimReference[],
     slotCount: number,
   ): Promise<{ isCurrent: boolean; missing: readonly ClaimReference[]; requeued: number }>;
+  /**
+   * Notes on a suspect's claim that it begins now, alone on its node. Until then its claim counts no crash; from
+   * then on a death of its node or thread makes it poison. False when the claim or the generation is gone: it
+   * must not begin.
+   */
+  beginAlone(executor: Executor, claim: ClaimReference): Promise<boolean>;
   /** Replaces what this worker shows as running; without arguments, see `RunningJob`. */
   showRunning(executor: Executor, jobs: readonly RunningJob[]): Promise<void>;
 }
@@ -295,7 +320,8 @@ export interface NodeStore {
   /**
    * Takes the generation away, so that nothing more is reserved, and tells what the worker holds. The
    * claims stay, to be settled by token. `isCrash` counts a crash for each job it holds, or only for those
-   * in the slots that were `running`, or for all but the claims with the tokens that are `spared`.
+   * in the slots that were `running`, or for all but the claims with the tokens that are `spared`; none for
+   * suspects that had not begun.
    */
   revoke(node: string, executor: string, options: RevokeOptions): Promise<readonly StoredClaim[]>;
   beat(
@@ -314,7 +340,8 @@ export interface NodeStore {
   sightOrphans(cursor?: string): Promise<{ orphans: readonly Orphan[]; cursor: string | undefined }>;
   /**
    * Checks that a node is dead (proof, or its beat older than its ttl while the judge has been steady
-   * for 10 s), marks it, and moves its claims back in bounded steps; each counts a crash for its job.
+   * for 10 s), marks it, and moves its claims back in bounded steps; each that had begun counts a crash for its
+   * job. A job with `max_crashes` - 1 of them is a suspect from then on; one that died alone is poison.
    */
   recover(request: RecoverRequest): Promise<RecoverReply>;
   /** Nobody of this node reserves any more; running jobs can still be settled. */

@@ -1,5 +1,6 @@
 import type { Settings } from "../config/settings.ts";
 import { ClaimBoard } from "./claim-board.ts";
+import { NodeHold } from "./node-hold.ts";
 
 /**
  * What all threads of a node see of each other without a message: one block of shared memory. The
@@ -14,6 +15,7 @@ import { ClaimBoard } from "./claim-board.ts";
  *                 who wakes it (the pulse, or a worker that found more than it could take): its wake count
  *     per place   the worker: started at, deadline (epoch ms, 0 none), the job's id
  *     claims      which claims are reserved and not begun, see `claim-board.ts`
+ *     hold        which worker wants the node for itself, see `node-hold.ts`
  *
  * A worker has a place for each claim that it may hold: as many as its slots and those that it reserves ahead.
  */
@@ -22,6 +24,7 @@ export class Board {
   readonly workers: number;
   readonly places: number;
   readonly claims: ClaimBoard;
+  readonly hold: NodeHold;
   private readonly cells: Int32Array;
   private readonly times: Float64Array;
   private readonly ids: Uint8Array;
@@ -38,13 +41,16 @@ export class Board {
     this.times = new Float64Array(buffer, cells * 4, times);
     const idsAt = cells * 4 + times * 8;
     this.ids = new Uint8Array(buffer, idsAt, idBytes);
-    this.claims = new ClaimBoard(buffer, { offset: idsAt + idBytes, workers, places });
+    const claimsAt = idsAt + idBytes;
+    this.claims = new ClaimBoard(buffer, { offset: claimsAt, workers, places });
+    this.hold = new NodeHold(buffer, { offset: claimsAt + ClaimBoard.bytes(workers, places), workers });
   }
 
   static create({ concurrency, ...settings }: BoardShape): Board {
     const places = placesOf(settings);
     const { cells, times, idBytes } = layout(concurrency, places);
-    const bytes = cells * 4 + times * 8 + idBytes + ClaimBoard.bytes(concurrency, places);
+    const ownBytes = cells * 4 + times * 8 + idBytes;
+    const bytes = ownBytes + ClaimBoard.bytes(concurrency, places) + NodeHold.bytes(concurrency);
     return new Board(new SharedArrayBuffer(bytes), concurrency, places);
   }
 
@@ -65,11 +71,20 @@ export class Board {
       const worker = (this.lastWoken + 1 + i) % this.workers;
       if (!this.endIdle(worker)) continue;
       this.lastWoken = worker;
-      Atomics.add(this.cells, this.workerCell(worker, perWorker.wake), 1);
-      Atomics.notify(this.cells, this.workerCell(worker, perWorker.wake));
+      this.wake(worker);
       return true;
     }
     return false;
+  }
+
+  /** All but one, idle or not: each takes a turn. */
+  wakeAll(except: number): void {
+    for (let worker = 0; worker < this.workers; worker++) if (worker !== except) this.wake(worker);
+  }
+
+  private wake(worker: number): void {
+    Atomics.add(this.cells, this.workerCell(worker, perWorker.wake), 1);
+    Atomics.notify(this.cells, this.workerCell(worker, perWorker.wake));
   }
 
   /** Resolves when the worker's wake count is no longer `seen`, or after `timeoutMs`. */
@@ -168,6 +183,8 @@ export class Board {
     for (const name of Object.values(perWorker)) Atomics.store(this.cells, this.workerCell(worker, name), 0);
     for (let slot = 0; slot < this.places; slot++) this.endJob(worker, slot);
     this.claims.seat(worker, { executor: "", tokenBase: "" });
+    this.hold.setStill(worker, true);
+    if (this.hold.release(worker)) this.wakeAll(worker);
   }
 
   // ------------------------------------------------------------------------------ a slot

@@ -54,6 +54,11 @@ export class Claims {
     return this.held.size === 0 && this.pending.length === 0;
   }
 
+  /** One claim is held and nothing waits to be settled. */
+  get isNearlyEmpty(): boolean {
+    return this.held.size === 1 && this.pending.length === 0;
+  }
+
   /** Everything this worker knows to be its own. */
   get known(): ClaimReference[] {
     const held = [...this.held].map(([slot, token]) => ({ slot, token }));
@@ -97,6 +102,12 @@ export class Claims {
     const next = this.queue[this.head];
     if (next !== undefined) this.head += 1;
     return next;
+  }
+
+  /** Takes a claim out of those that wait for their turn; it counts as running. */
+  setAside(place: number): void {
+    const at = this.queue.findIndex(({ reservation }, i) => i >= this.head && reservation.slot === place);
+    if (at !== -1) this.queue.splice(at, 1);
   }
 
   /**

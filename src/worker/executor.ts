@@ -1,11 +1,11 @@
 import type { Settings } from "../config/settings.ts";
 import { decodeEnvelope } from "../envelope/codec.ts";
 import type { Envelope } from "../envelope/envelope.ts";
-import { SolidJobsError, toError, UnknownTask } from "../foundation/errors.ts";
+import { PoisonJob, SolidJobsError, toError, UnknownTask } from "../foundation/errors.ts";
 import type { Emitter } from "../instrumentation/emitter.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import type { ExecuteInterceptor } from "../interceptor/contexts.ts";
-import type { Reservation, SettlementOutcome } from "../store/store.ts";
+import type { Reservation, SettlementOutcome, Suspicion } from "../store/store.ts";
 import { performTask } from "../task/perform.ts";
 import { type RegisteredTask, registeredTasks, taskNamed } from "../task/registry.ts";
 import type { Board } from "./board.ts";
@@ -57,6 +57,8 @@ export class Executor {
     }
     const task = taskNamed(envelope.task);
     const execution = this.begin(reservation, envelope, task);
+    if (reservation.suspicion?.isPoison === true)
+      return this.failed(execution, task, poison(reservation.suspicion));
     if (task === undefined) return this.failed(execution, undefined, unknownTask(envelope.task));
     return this.perform(execution, task);
   }
@@ -178,6 +180,12 @@ function unknownTask(name: string): UnknownTask {
   const known = registeredTasks().map((task) => task.name);
   return new UnknownTask(
     `no loaded module has a task named "${name}"; known are: ${known.join(", ")}. Deploy the module, or rename`,
+  );
+}
+
+function poison({ crashes }: Suspicion): PoisonJob {
+  return new PoisonJob(
+    `its node or thread died ${crashes} times while it ran, the last time alone on its node: it was archived without running again. Look in the task for what ends a process (native code, memory, process.exit, process.abort), mend it, and requeue the job from the archive: its deaths are then counted anew`,
   );
 }
 

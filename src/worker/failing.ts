@@ -12,7 +12,7 @@ import {
   type RetryDecision,
 } from "../failure/outcome.ts";
 import type { Clock } from "../foundation/clock.ts";
-import { toError } from "../foundation/errors.ts";
+import { PoisonJob, toError } from "../foundation/errors.ts";
 import { within } from "../foundation/time.ts";
 import type { Logger } from "../instrumentation/logger.ts";
 import type { Reservation, SettlementOutcome } from "../store/store.ts";
@@ -83,6 +83,7 @@ export class Failing {
   }
 
   private async decision({ taskClass, envelope, error }: FailedJob): Promise<RetryDecision> {
+    if (error instanceof PoisonJob) return "archive";
     if (taskClass?.retryDelay === undefined) return undefined;
     const answer = await this.guarded(`${envelope.task}.retryDelay`, () =>
       taskClass.retryDelay?.(envelope.failureCount + 1, error, envelope),

@@ -10,6 +10,7 @@ import type { ChannelPicker } from "./channel-order.ts";
 import { callBase } from "./claim-board.ts";
 import { Claims, type PendingSettlement } from "./claims.ts";
 import type { Ended, Executor } from "./executor.ts";
+import { LastChance } from "./last-chance.ts";
 import { LookAhead, lookAheadMs } from "./look-ahead.ts";
 import { ReserveBudget } from "./reserve-budget.ts";
 import { SlotsHint } from "./slots-hint.ts";
@@ -33,6 +34,8 @@ export interface LoopDependencies {
   readonly onRetired: () => void;
   /** Jobs wait while this one-slot worker mostly sits in awaits. */
   readonly onSlotsHint: () => void;
+  /** See `LastChance`. */
+  readonly firstWaitMs?: number;
 }
 
 /** A worker compares its claims with the store's at least this often. */
@@ -41,6 +44,8 @@ const reconcileIntervalMs = 30_000;
 const safetyPollMs = 10_000;
 /** A settlement that the store cannot carry out is tried again after this time. */
 const blockedRetryMs = 1000;
+/** A worker that holds its node looks this often whether the others stand still. */
+const holdPollMs = 5;
 /** Jobs that wait for their turn are begun one after the other for this long, before the store is asked again. */
 const longestStretchMs = 2 * lookAheadMs;
 const longestFailurePauseMs = 2000;
@@ -53,6 +58,8 @@ const longestFailurePauseMs = 2000;
  *                                   under way, jobs that were reserved ahead begin, one for each free slot
  *     begin                         those that the answer brought, with the next cycle under way where there
  *                                   is one to send; what ends synchronously is settled next
+ *     stand aside                   instead of all that while a suspect wants the node for itself: give back what
+ *                                   has not begun, settle what ended, reserve nothing
  *     rest                          when there is nothing to settle and nothing to reserve: until a job
  *                                   ends, the board wakes this worker, or it is told to stop
  *
@@ -87,12 +94,14 @@ export class WorkerLoop {
   private fault: Error | undefined;
   private readonly brokenSince = new Map<string, number>();
   private readonly hint = new SlotsHint();
+  private readonly lastChance: LastChance;
 
   constructor(dependencies: LoopDependencies) {
     this.with = dependencies;
     const { settings } = dependencies;
     this.claims = new Claims(placesOf(settings));
     this.lookAhead = new LookAhead({ most: placesOf(settings) - settings.slots, slots: settings.slots });
+    this.lastChance = new LastChance(dependencies);
     this.generation = dependencies.name.generation;
     this.epoch = dependencies.store.epoch;
   }
@@ -105,11 +114,13 @@ export class WorkerLoop {
       if (this.fault !== undefined) throw this.fault;
     }
     this.with.board.endIdle(this.with.worker);
+    this.lastChance.leave();
   }
 
   stopReserving(): void {
     this.isReserving = false;
     this.giveBackQueued();
+    this.giveBackSuspect();
     this.bell.ring();
   }
 
@@ -138,6 +149,7 @@ export class WorkerLoop {
     try {
       if (this.isReconcileDue()) await this.reconcile();
       this.wakeSeen = board.wakeCount(worker);
+      if (!this.lastChance.mayWork) return await this.standAside();
       const settling = this.claims.takePending(performance.now());
       const places = this.placesToFill(settling);
       if (settling.length === 0 && places.length === 0 && !this.mustTellBegun) {
@@ -245,7 +257,10 @@ export class WorkerLoop {
     const { board, worker } = this.with;
     this.claims.add(reserved, call);
     if (this.isAtMostOnce) return;
-    for (const { slot } of reserved) board.claims.queue(worker, slot, call);
+    for (const reservation of reserved) {
+      board.claims.queue(worker, reservation.slot, call);
+      if (reservation.suspicion?.isPoison === false) this.setAside(reservation, call);
+    }
     if (reserved.length === places.length) return;
     const filled = new Set(reserved.map(({ slot }) => slot));
     for (const place of places) if (!filled.has(place)) board.claims.free(worker, place);
@@ -323,10 +338,11 @@ export class WorkerLoop {
    * @returns whether any has begun
    */
   private beginQueued(): boolean {
-    if (this.claims.queuedCount === 0 || this.freeSlots <= 0) return false;
+    if (this.claims.queuedCount === 0 || this.freeSlots <= 0 || !this.lastChance.mayWork) return false;
     const { board, worker, settings } = this.with;
     const startedAt = performance.now();
     while (this.claims.runningCount < settings.slots) {
+      if (this.claims.nextCall === this.lastAhead) break; // the store must hear of it first
       const next = this.claims.next();
       if (next === undefined) break;
       const { reservation, call } = next;
@@ -366,6 +382,7 @@ export class WorkerLoop {
   private finish(reservation: Reservation, ended: Ended): void {
     this.endedSinceCycle += 1;
     this.claims.end(reservation.slot, ended);
+    this.lastChance.ended(reservation);
   }
 
   private get isAtMostOnce(): boolean {
@@ -375,6 +392,71 @@ export class WorkerLoop {
   /** Slots for which nothing is reserved. */
   private get freeSlots(): number {
     return this.with.settings.slots - this.claims.runningCount;
+  }
+
+  // ------------------------------------------------------------------------------ last chances
+
+  /** A suspect does not stand in the row: it begins when it is alone, or goes back when another one is before it. */
+  private setAside(suspect: Reservation, call: number): void {
+    const { board, worker } = this.with;
+    this.claims.setAside(suspect.slot);
+    const isOurs = board.claims.begin(worker, suspect.slot, call);
+    if (!isOurs) board.claims.free(worker, suspect.slot);
+    if (!isOurs || !this.isReserving || !this.lastChance.take(suspect))
+      this.claims.end(suspect.slot, givenBack);
+  }
+
+  /** One turn while the node is held, by this worker or by another one. */
+  private async standAside(): Promise<void> {
+    this.giveBackQueued();
+    const settling = this.claims.takePending(performance.now());
+    if (settling.length > 0) {
+      await this.cycle(settling, []);
+      this.lastChance.settled();
+    }
+    if (this.claims.isEmpty) this.lastChance.standStill();
+    const suspect = this.lastChance.waiting;
+    if (suspect !== undefined) await this.offerLastChance(suspect);
+    if (!this.claims.hasDue(performance.now())) await this.restAside();
+  }
+
+  private async offerLastChance(suspect: Reservation): Promise<void> {
+    const { store, name } = this.with;
+    const isAlone = this.claims.isNearlyEmpty && this.lastChance.areOthersStill;
+    const delaySeconds = this.lastChance.postponedSeconds;
+    if (isAlone) {
+      const mayBegin = await store.beginAlone({ ...name, generation: this.generation }, suspect);
+      if (this.lastChance.waiting !== suspect) return; // given back meanwhile
+      if (!mayBegin) return this.giveBackSuspect();
+      this.lastChance.begin();
+      this.start(suspect);
+    } else if (delaySeconds !== undefined) {
+      this.with.logger.warn("a suspect was put off: other jobs of its node ran for too long", {
+        delaySeconds,
+      });
+      this.endSuspect(suspect, { jobId: "", settlement: { outcome: "postpone", delaySeconds } });
+    }
+  }
+
+  private giveBackSuspect(): void {
+    const suspect = this.lastChance.waiting;
+    if (suspect !== undefined) this.endSuspect(suspect, givenBack);
+  }
+
+  private endSuspect({ slot }: Reservation, ended: Ended): void {
+    this.claims.end(slot, ended);
+    this.lastChance.end();
+  }
+
+  /** Until the node is free, a job ends, or the suspect may begin. */
+  private async restAside(): Promise<void> {
+    const { board, worker } = this.with;
+    board.claims.watch(worker, false);
+    if (this.isOver || this.lastChance.mayWork || board.wakeCount(worker) !== this.wakeSeen) return;
+    this.listenForWake();
+    const isWaiting = this.lastChance.waiting !== undefined;
+    const longestMs = this.claims.pendingCount > 0 ? blockedRetryMs : safetyPollMs;
+    await this.bell.rung(isWaiting ? holdPollMs : longestMs);
   }
 
   // ------------------------------------------------------------------------------ resting

@@ -20,9 +20,17 @@ export interface GivenFacts {
   readonly engine: SiteEngine;
 }
 
+export interface GivenPoison {
+  readonly engine: SiteEngine;
+  readonly jobs: number;
+  readonly poison: number;
+  readonly seed: number;
+}
+
 export interface Actions {
   readonly campaign: (given: GivenCampaign) => Promise<void>;
   readonly facts: (given: GivenFacts) => Promise<void>;
+  readonly poison: (given: GivenPoison) => Promise<void>;
   readonly list: () => void;
 }
 
@@ -44,6 +52,7 @@ const defaultSeeds = [1, 20] as const;
 /** The command line of `npm run faults`; commander ends the process with 1 at what it cannot use. */
 export function faultsProgram(actions: Actions): Command {
   const program = new Command("faults")
+    .enablePositionalOptions() // those behind a command's name are its own
     .description(
       "Breaks running fleets in every way it knows, by seeds, and accounts for every job afterwards.",
     )
@@ -74,6 +83,14 @@ export function faultsProgram(actions: Actions): Command {
     .description("measures how long recovering, resuming and stopping take")
     .addOption(engineOption())
     .action((flags: GivenFacts) => actions.facts(flags));
+  program
+    .command("poison")
+    .description("runs jobs that kill their nodes among innocent ones: exactly they must be archived")
+    .addOption(engineOption())
+    .option("--jobs <number>", "innocent ones", positive, 10_000)
+    .option("--poison <number>", "jobs that kill their nodes", positive, 5)
+    .option("--seed <number>", "of what is drawn", whole, 1)
+    .action((flags: GivenPoison) => actions.poison(flags));
   program
     .command("list")
     .description("names the faults")

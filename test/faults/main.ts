@@ -2,9 +2,10 @@
 import { CommanderError } from "commander";
 import { ensureRedisServer } from "../support/redis-command.ts";
 import { runCampaign } from "./campaign.ts";
-import { faultsProgram, type GivenCampaign, type GivenFacts } from "./command-line.ts";
+import { faultsProgram, type GivenCampaign, type GivenFacts, type GivenPoison } from "./command-line.ts";
 import { factText, measureFacts } from "./facts/facts.ts";
 import { allFaults } from "./faults/table.ts";
+import { poisonText, runPoison } from "./poison.ts";
 import { ResultsFile } from "./results-file.ts";
 import type { RunResult } from "./run.ts";
 import { totalsOf, totalsText } from "./totals.ts";
@@ -49,6 +50,13 @@ async function facts({ engine }: GivenFacts): Promise<void> {
   await measureFacts(engine, (result) => console.log(factText(result)));
 }
 
+async function poison(given: GivenPoison): Promise<void> {
+  if (given.engine === "redis") ensureRedisServer();
+  const result = await runPoison(given);
+  console.log(poisonText(result));
+  if (result.problems.length > 0) process.exitCode = 1;
+}
+
 function list(): void {
   for (const { name, does, engines, reasonAgainst } of allFaults) {
     const reason = reasonAgainst?.();
@@ -59,7 +67,7 @@ function list(): void {
 }
 
 try {
-  await faultsProgram({ campaign, facts, list }).parseAsync();
+  await faultsProgram({ campaign, facts, poison, list }).parseAsync();
 } catch (error) {
   if (!(error instanceof CommanderError)) console.error(`npm run faults: ${(error as Error).message}`);
   process.exitCode = error instanceof CommanderError && error.exitCode === 0 ? 0 : 1;

@@ -1,4 +1,5 @@
 import type { IntegrityReport } from "../../src/index.ts";
+import { drained } from "./drained.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Fault } from "./fault.ts";
 import { aftermathMs } from "./fault.ts";
@@ -13,7 +14,6 @@ const threadEnding = new Set(["process-exit", "thread-crash", "endless-loop", "p
 const nodeEnding = new Set(["process-abort", "memory-hog"]);
 
 const drainMs = 60_000;
-const drainedTimes = 4;
 /** No run takes longer; one that hangs is told with its seed. */
 const longestRunMs = 300_000;
 
@@ -84,31 +84,7 @@ async function work(world: World, { seed, jobs, overMs, rounds, random }: RunPla
     await Promise.all(round.map((fault: Fault) => fault.strike(world, random.fork())));
   }
   await published;
-  await drained(world);
-}
-
-/**
- * Nothing is stored but in the archive. Seen several times in a row: it is looked at place by place, and what moves
- * meanwhile can be missed once.
- */
-async function drained(world: World): Promise<void> {
-  const catalog = world.catalog();
-  const isEmpty = async () => {
-    const { ready, planned, retrying } = await catalog.counters();
-    if (ready + planned + retrying > 0) return false;
-    for await (const _ of catalog.claims()) return false;
-    return true;
-  };
-  let times = 0;
-  const isDrained = async () => {
-    times = (await isEmpty()) ? times + 1 : 0;
-    return times === drainedTimes;
-  };
-  try {
-    await world.until("all jobs to be done", isDrained, drainMs);
-  } finally {
-    await catalog.close();
-  }
+  await drained(world, drainMs);
 }
 
 async function evidenceOf(world: World, { rounds }: RunPlan): Promise<Evidence> {

@@ -101,7 +101,7 @@ describe.each(siteEngines)("on %s", (engine) => {
 
   test("a thread that dies again and again is replaced after growing pauses", async () => {
     await using site = await Site.open({ engine });
-    const node = await site.node();
+    const node = await site.node({ env: { SOLID_JOBS_MAX_CRASHES: "100" } });
     await site.publish("Exiting", ["a", `${site.folder.path}/gate`], { maxFailures: 100 });
     await site.noted("begun", "a", 3);
     const deaths = node.log.filter(({ message }) => message.startsWith("a worker's thread died")).slice(0, 3);

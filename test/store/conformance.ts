@@ -8,6 +8,7 @@ import { reconciling } from "./conformance/reconciling.ts";
 import { recovering } from "./conformance/recovering.ts";
 import { settling } from "./conformance/settling.ts";
 import { suiteFor } from "./conformance/suite.ts";
+import { suspecting } from "./conformance/suspecting.ts";
 import { waiting } from "./conformance/waiting.ts";
 
 /** The one suite that every store passes: the contract of `src/store/store.ts`, promise by promise. */
@@ -22,5 +23,6 @@ export function storeConformance(engine: Engine): void {
     describe("waiting", () => waiting(suite));
     describe("nodes", () => living(suite));
     describe("recovering", () => recovering(suite));
+    describe("suspecting", () => suspecting(suite));
   });
 }

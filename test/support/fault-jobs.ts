@@ -1,7 +1,7 @@
 /** Tasks that behave as jobs should not, for the tests of a node's faults. Each writes into the ledger. */
 import { appendFileSync, existsSync } from "node:fs";
 import { threadId } from "node:worker_threads";
-import { Task, type TaskOptions } from "../../src/index.ts";
+import { type Envelope, Task, type TaskOptions } from "../../src/index.ts";
 
 abstract class Noting extends Task {
   protected note(event: string, key: unknown = ""): void {
@@ -152,4 +152,19 @@ export class BurningLate extends Noting {
 
 export class OnOther extends Quick {
   static options = { channel: "other" } satisfies TaskOptions;
+}
+
+/** Takes its whole process along, before or after an await, until the file exists. */
+export class Aborting extends Noting {
+  static afterFinalFailure(envelope: Envelope, { name }: Error) {
+    const line = { event: "final", key: String(envelope.arguments[0]), name };
+    appendFileSync(process.env["LEDGER"] as string, `${JSON.stringify(line)}\n`);
+  }
+  async executeTask(key: unknown, gate: string, isLate = false) {
+    this.note("begun", key);
+    if (existsSync(gate)) return this.note("done", key);
+    if (isLate) await Bun.sleep(20);
+    process.kill(process.pid, "SIGSEGV");
+    await Bun.sleep(60_000);
+  }
 }

@@ -10,6 +10,8 @@ export interface StoredState {
   readonly failed: number;
   /** By job. */
   readonly crashes: ReadonlyMap<string, number>;
+  /** By job, in words. */
+  readonly suspicions: ReadonlyMap<string, string>;
   readonly nodes: readonly string[];
   readonly paused: readonly string[];
 }
@@ -32,9 +34,9 @@ export async function redisState(client: RedisClient, prefix: string): Promise<S
   const [jobs, claims, facts] = (await client.send("EVAL", [redisScript, "0", prefix])) as [
     string[],
     string[],
-    [string | null, string | null, string[], string[], string[]],
+    [string | null, string | null, string[], string[], string[], string[]],
   ];
-  const [processed, failed, crashes, nodes, paused] = facts;
+  const [processed, failed, crashes, nodes, paused, suspects] = facts;
   return {
     jobs: triples(jobs).map(([state, where, payload]) => ({
       id: idOf(payload),
@@ -48,6 +50,12 @@ export async function redisState(client: RedisClient, prefix: string): Promise<S
     processed: Number(processed ?? 0),
     failed: Number(failed ?? 0),
     crashes: new Map(pairs(crashes).map(([id, count]) => [id, Number(count)])),
+    suspicions: new Map(
+      pairs(suspects).map(([id, json]) => {
+        const { alone, ...rest } = JSON.parse(json) as { crashes: number; waits: number; alone?: boolean };
+        return [id, inWords({ ...rest, isPoison: alone === true })];
+      }),
+    ),
     nodes: nodes.toSorted(),
     paused: paused.toSorted(),
   };
@@ -98,6 +106,11 @@ function readState(database: Database): StoredState {
     crashes: new Map(
       all<{ id: string; count: number }>("SELECT id, count FROM crashes").map(({ id, count }) => [id, count]),
     ),
+    suspicions: new Map(
+      all<{ id: string; crashes: number; waits: number; alone: number }>("SELECT * FROM suspects").map(
+        ({ id, alone, ...rest }) => [id, inWords({ ...rest, isPoison: alone === 1 })],
+      ),
+    ),
     nodes: all<{ identity: string }>("SELECT identity FROM nodes ORDER BY 1").map(({ identity }) => identity),
     paused: all<{ name: string }>("SELECT name FROM channels WHERE paused = 1 ORDER BY 1").map(
       ({ name }) => name,
@@ -131,7 +144,12 @@ add('planned', '', redis.call('ZRANGE', prefix .. 'planned', 0, -1))
 add('retrying', '', redis.call('ZRANGE', prefix .. 'retries', 0, -1))
 add('discarded', '', redis.call('ZRANGE', prefix .. 'discarded', 0, -1))
 return { jobs, claims, { redis.call('GET', prefix .. 'metrics:processed'), redis.call('GET', prefix .. 'metrics:failed'),
-  crashes, redis.call('SMEMBERS', prefix .. 'nodes'), redis.call('SMEMBERS', prefix .. 'paused_channels') } }`;
+  crashes, redis.call('SMEMBERS', prefix .. 'nodes'), redis.call('SMEMBERS', prefix .. 'paused_channels'),
+  redis.call('HGETALL', prefix .. 'suspects') } }`;
+
+function inWords(found: { crashes: number; waits: number; isPoison: boolean }): string {
+  return `${found.crashes} crashes, ${found.waits} waits${found.isPoison ? ", poison" : ""}`;
+}
 
 function idOf(payload: string): string {
   return (JSON.parse(payload) as { id: string }).id;

@@ -1,4 +1,5 @@
 import type { CycleReply, CycleRequest, Reservation, Settlement } from "../store.ts";
+import { suspicionFrom } from "../suspicion.ts";
 import type { RedisArgument } from "./connection.ts";
 
 /** What one call settles at most, in number and in bytes of payload, but always one. */
@@ -96,14 +97,15 @@ type MoreWire = [
   broken: (number | string)[],
   filled: number[],
   earlierAttempts: number[],
+  suspicions: (number | string)[],
 ];
 
-const nothingMore: MoreWire = [0, 0, [], [], [], [], [], []];
+const nothingMore: MoreWire = [0, 0, [], [], [], [], [], [], []];
 
 /** Reads the reply of `lua/cycle.lua`. */
 export function cycleReply(wire: unknown[], request: CycleRequest): CycleReply {
   const [seconds, microseconds, isCurrent, runs, payloads, rest] = wire as CycleWire;
-  const [strays, garbage, refused, blocked, held, broken, filled, earlierAttempts] =
+  const [strays, garbage, refused, blocked, held, broken, filled, earlierAttempts, suspicions] =
     rest === 0 ? nothingMore : rest;
   const settlementAt = (index: unknown) => request.settlements[Number(index)] as Settlement;
   const channelAt = (index: unknown) => request.channels[Number(index)]?.channel ?? "";
@@ -119,14 +121,25 @@ export function cycleReply(wire: unknown[], request: CycleRequest): CycleReply {
     })),
     held: held.map(channelAt),
     broken: pairs(broken).map(([index, reason]) => ({ channel: channelAt(index), reason: String(reason) })),
-    reserved: reservations({
-      request,
-      runs,
-      payloads,
-      slots: rest === 0 ? slotsOf(request) : filled,
-      earlierAttempts,
-    }),
+    reserved: suspected(
+      reservations({
+        request,
+        runs,
+        payloads,
+        slots: rest === 0 ? slotsOf(request) : filled,
+        earlierAttempts,
+      }),
+      suspicions,
+    ),
   };
+}
+
+function suspected(reserved: Reservation[], suspicions: readonly (number | string)[]): Reservation[] {
+  for (const [index, json] of pairs(suspicions)) {
+    const at = Number(index);
+    reserved[at] = { ...(reserved[at] as Reservation), suspicion: suspicionFrom(String(json)) };
+  }
+  return reserved;
 }
 
 /** The payloads stand in the order of their slots, in runs of one channel each. */

@@ -9,6 +9,7 @@ export class RedisKeys {
   readonly discarded: string;
   readonly nodes: string;
   readonly attempts: string;
+  readonly suspects: string;
   readonly processed: string;
   readonly failed: string;
 
@@ -21,6 +22,7 @@ export class RedisKeys {
     this.discarded = `${prefix}discarded`;
     this.nodes = `${prefix}nodes`;
     this.attempts = `${prefix}attempts`;
+    this.suspects = `${prefix}suspects`;
     this.processed = `${prefix}metrics:processed`;
     this.failed = `${prefix}metrics:failed`;
   }

@@ -1,4 +1,5 @@
 import beatText from "../../../lua/beat.lua" with { type: "text" };
+import beginAloneText from "../../../lua/begin-alone.lua" with { type: "text" };
 import claimedBytesText from "../../../lua/claimed-bytes.lua" with { type: "text" };
 import cycleText from "../../../lua/cycle.lua" with { type: "text" };
 import grantText from "../../../lua/grant.lua" with { type: "text" };
@@ -15,6 +16,7 @@ import { defineScript } from "./script.ts";
 /** The scripts of the runtime; each file's head says what it does, takes and returns. */
 export const scripts = {
   beat: defineScript("beat", beatText),
+  beginAlone: defineScript("begin-alone", beginAloneText),
   claimedBytes: defineScript("claimed-bytes", claimedBytesText),
   cycle: defineScript("cycle", cycleText),
   grant: defineScript("grant", grantText),

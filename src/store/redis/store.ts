@@ -21,6 +21,7 @@ import type {
   StoredClaim,
   StoreReport,
 } from "../store.ts";
+import { defaultMaxCrashes } from "../suspicion.ts";
 import { type RedisAddress, redisAddress } from "./address.ts";
 import { type RedisArgument, RedisConnection } from "./connection.ts";
 import { type ArchiveLimits, cycleArguments, cycleReply, settlementParts } from "./cycle-wire.ts";
@@ -35,6 +36,8 @@ export interface RedisStoreOptions extends ArchiveLimits {
   readonly prefix: string;
   readonly tlsCa?: string | undefined;
   readonly allowEviction: boolean;
+  /** See the setting. Default 3. */
+  readonly maxCrashes?: number;
   /** See `RedisConnection`. Default false. */
   readonly writesAtOnce?: boolean;
   /** Milliseconds a publication may take, connecting included. Default 5,000. */
@@ -71,6 +74,10 @@ export class RedisStore implements Store {
 
   get epoch(): number {
     return this.connection.epoch;
+  }
+
+  private get maxCrashes(): number {
+    return this.options.maxCrashes ?? defaultMaxCrashes;
   }
 
   async open(): Promise<StoreReport> {
@@ -167,6 +174,15 @@ export class RedisStore implements Store {
     }
   }
 
+  async beginAlone({ node, executor, generation }: Executor, claim: ClaimReference): Promise<boolean> {
+    const [mayBegin] = await this.connection.script(
+      scripts.beginAlone,
+      [this.keys.node(node)],
+      [this.keys.prefix, executor, generation, claim.slot, claim.token],
+    );
+    return mayBegin === 1;
+  }
+
   async showRunning({ node, executor }: Executor, jobs: readonly RunningJob[]): Promise<void> {
     const args: RedisArgument[] = [this.keys.prefix, executor];
     for (const job of jobs) args.push(`${executor}.${job.slot}`, runningJson(job));
@@ -202,7 +218,7 @@ export class RedisStore implements Store {
     const reply = await this.connection.script(
       scripts.revoke,
       [this.keys.node(node)],
-      [this.keys.prefix, executor, ...crashArguments(options)],
+      [this.keys.prefix, executor, this.maxCrashes, ...crashArguments(options)],
     );
     const claims: StoredClaim[] = [];
     for (let i = 0; i + 1 < reply.length; i += 2) {
@@ -305,7 +321,11 @@ export class RedisStore implements Store {
   }
 
   async closeForReservations(identity: string): Promise<void> {
-    await this.connection.script(scripts.revoke, [this.keys.node(identity)], [this.keys.prefix, "", "none"]);
+    await this.connection.script(
+      scripts.revoke,
+      [this.keys.node(identity)],
+      [this.keys.prefix, "", 0, "none"],
+    );
   }
 
   async leave(identity: string): Promise<{ requeued: number }> {
@@ -326,7 +346,17 @@ export class RedisStore implements Store {
     const reply = await this.connection.script(
       scripts.recover,
       [this.keys.nodes, this.keys.node(identity)],
-      [this.keys.prefix, identity, mode, judge, judgeSteadyMs, claimsPerStep, bytesPerStep, ...executors],
+      [
+        this.keys.prefix,
+        identity,
+        mode,
+        judge,
+        judgeSteadyMs,
+        claimsPerStep,
+        bytesPerStep,
+        this.maxCrashes,
+        ...executors,
+      ],
     );
     const [state, requeued, ...flat] = reply as [RecoverReply["state"], number, ...(string | number)[]];
     const recovered = [];
@@ -348,10 +378,18 @@ function storedClaim(field: string, json: string): StoredClaim | undefined {
       channel: String(record["channel"]),
       claimedAt: Number(record["claimed_at"]),
       attempt: Number(record["attempt"]),
+      ...standingOf(record),
     };
   } catch {
     return undefined; // not ours: reconciling or recovery takes care of its payload
   }
+}
+
+/** One whose crash was counted had begun; it became a suspect by that. */
+function standingOf(record: Record<string, unknown>): Pick<StoredClaim, "standing"> {
+  if (record["alone"] === true) return { standing: "alone" };
+  const isWaiting = record["standing"] !== undefined && record["crash_counted"] !== true;
+  return isWaiting ? { standing: "waiting" } : {};
 }
 
 function globEscaped(text: string): string {

@@ -68,6 +68,8 @@ export function prepareCatalog(db: Database) {
       claims: prepareContent(db, "claimed_jobs WHERE key = (?1 << 0) + ?2"),
     },
     deleteJob: db.query<unknown, [number]>("DELETE FROM jobs WHERE seq = ?"),
+    dropCrashes: db.query<unknown, [string]>("DELETE FROM crashes WHERE id = ?"),
+    acquit: db.query<unknown, [string]>("DELETE FROM suspects WHERE id = ?"),
     deleteReady: db.query<{ body: number | null }, [number, number]>(
       `DELETE FROM ready WHERE seq = (? << ${placeBits}) + ?
        RETURNING CASE WHEN shape = ${inBodies} THEN payload END AS body`,

@@ -142,6 +142,7 @@ export class SqliteCatalog implements CatalogStore {
       const row = located(statements, set, meant);
       if (row === undefined) return false;
       statements.deleteJob.run(row.seq);
+      acquit(statements, row.id);
       return true;
     });
   }
@@ -151,7 +152,9 @@ export class SqliteCatalog implements CatalogStore {
     return this.writeReady((statements, now) => {
       const row = located(statements, set, meant);
       if (row === undefined) return "gone";
-      return requeueRow(statements, row, now) ? "requeued" : "unreadable";
+      if (!requeueRow(statements, row, now)) return "unreadable";
+      if (set === "discarded") acquit(statements, row.id);
+      return "requeued";
     });
   }
 
@@ -162,7 +165,9 @@ export class SqliteCatalog implements CatalogStore {
     return this.writeReady((statements, now) => {
       const { from, count } = statements.sets[set];
       const rows = withinBytes(from.all(Math.min(most, entriesPerCall), skip), bytesMovedPerCall);
-      const requeued = rows.filter((row) => requeueRow(statements, row, now)).length;
+      const moved = rows.filter((row) => requeueRow(statements, row, now));
+      if (set === "discarded") for (const { id } of moved) acquit(statements, id);
+      const requeued = moved.length;
       const kept = rows.length - requeued;
       const step = { gone: requeued, isFurther, count: () => count.get()?.n ?? 0 };
       const stored = this.remaining.after(`requeue ${set}`, step);
@@ -332,6 +337,12 @@ function requeueRow(statements: CatalogStatements, row: EntryRow, now: number): 
   statements.requeue.run(id, shape, text, row.seq);
   statements.deleteJob.run(row.seq);
   return true;
+}
+
+/** What the archive gives back starts afresh, and what is removed may come again. */
+function acquit(statements: CatalogStatements, id: string): void {
+  statements.dropCrashes.run(id);
+  statements.acquit.run(id);
 }
 
 /** Of an envelope of another layout that is too large to be shown. */

@@ -14,8 +14,9 @@ import type {
   RevokeOptions,
   StoredClaim,
 } from "../store.ts";
-import { type Engine, executorKeyOf } from "./engine.ts";
+import { claimKey, type Engine, executorKeyOf } from "./engine.ts";
 import type { Presence } from "./presence.ts";
+import { standing } from "./schema.ts";
 import { claimsPerStep, type FullClaimRow, type NodeRow, type Statements } from "./statements.ts";
 
 /** Seconds between two beats that count as a gap: two beats missed. */
@@ -26,11 +27,13 @@ const crashesKeptSeconds = 7 * 86_400;
 export class Nodes {
   private readonly engine: Engine;
   private readonly presence: Presence;
+  private readonly maxCrashes: number;
   private readonly bootId = bootId();
 
-  constructor(engine: Engine, presence: Presence) {
+  constructor(engine: Engine, { presence, maxCrashes }: { presence: Presence; maxCrashes: number }) {
     this.engine = engine;
     this.presence = presence;
+    this.maxCrashes = maxCrashes;
   }
 
   /** A call that is sent again is the same registration. */
@@ -72,10 +75,25 @@ export class Nodes {
       const claims = statements.claimsOfExecutor.all(node, executor);
       for (const claim of claims) {
         if (!isCrash || running?.includes(claim.slot) === false || spared?.includes(claim.token)) continue;
-        this.countCrash(statements, claim, now);
+        if (isUnbegunSuspect(claim)) continue;
+        const count = this.countCrash(statements, claim, now);
         statements.noteCrash.run(claim.key);
+        // Marked, so that the suspicion ends with the job where this claim's settlement ends it.
+        const isNew = claim.standing === null && count >= this.maxCrashes - 1;
+        if (isNew) statements.setStanding.run(standing.waiting, claim.key);
       }
       return claims.map(storedClaim);
+    });
+  }
+
+  beginAlone(executor: Executor, { slot, token }: ClaimReference): Promise<boolean> {
+    return this.engine.write((statements) => {
+      const key = this.engine.executorKey(statements, executor);
+      if (key === undefined || statements.generation.get(key)?.token !== executor.generation) return false;
+      const claim = statements.claim.get(claimKey(key, slot));
+      if (claim?.token !== token || claim.payload === null) return false;
+      statements.setStanding.run(standing.alone, claimKey(key, slot));
+      return true;
     });
   }
 
@@ -94,6 +112,7 @@ export class Nodes {
       statements.beat.run(now, since, busy, isQuiet ? 1 : 0, identity);
       statements.dropOldBarriers.run(now);
       statements.dropOldCrashes.run(now);
+      statements.dropOldSuspects.run(now);
       return { isAlive: true, steadyMs: Math.floor((now - since) * 1000), silentMs, nowMs };
     });
   }
@@ -243,16 +262,33 @@ export class Nodes {
   /** A claim of its worker's last call with work in hand was not begun when the store last heard of it. */
   private crashesOf(statements: Statements, claim: FullClaimRow, now: number): number {
     const { ahead, lastAhead } = claim;
-    if (ahead !== null && lastAhead !== null && ahead >= lastAhead)
-      return statements.crashes.get(claim.id)?.count ?? 0;
+    const isUnbegun =
+      claim.standing === null
+        ? ahead !== null && lastAhead !== null && ahead >= lastAhead
+        : isUnbegunSuspect(claim);
+    if (isUnbegun) return statements.crashes.get(claim.id)?.count ?? 0;
     return this.countCrash(statements, claim, now);
   }
 
-  /** Once for each claim. @returns how often the job has crashed */
-  private countCrash(statements: Statements, { id, crashed }: FullClaimRow, now: number): number {
+  /**
+   * Once for each claim. From `max_crashes` - 1 on the job is a suspect; one that died alone is poison.
+   *
+   * @returns how often the job has crashed
+   */
+  private countCrash(statements: Statements, claim: FullClaimRow, now: number): number {
+    const { id, crashed } = claim;
     if (crashed === 1) return statements.crashes.get(id)?.count ?? 0;
-    return statements.countCrash.get(id, now + crashesKeptSeconds)?.count ?? 0;
+    const until = now + crashesKeptSeconds;
+    const count = statements.countCrash.get(id, until)?.count ?? 0;
+    const isAlone = claim.standing === standing.alone;
+    if (isAlone || count >= this.maxCrashes - 1) statements.suspect.run(id, count, isAlone ? 1 : 0, until);
+    return count;
   }
+}
+
+/** It tells when it begins, since it must be alone then. */
+function isUnbegunSuspect(claim: FullClaimRow): boolean {
+  return claim.standing === standing.waiting || claim.standing === standing.poison;
 }
 
 /** The one that was reserved last first: each comes before the others. @returns how many had their job */
@@ -281,7 +317,14 @@ function storedClaim(row: FullClaimRow): StoredClaim {
     channel: row.channel ?? "default",
     claimedAt: row.claimed_at,
     attempt: row.attempt,
+    ...standingOf(row),
   };
+}
+
+/** One whose crash was counted had begun; it became a suspect by that. */
+function standingOf(row: FullClaimRow): Pick<StoredClaim, "standing"> {
+  if (row.standing === standing.alone) return { standing: "alone" };
+  return row.standing === null || row.crashed === 1 ? {} : { standing: "waiting" };
 }
 
 function bootId(): string {

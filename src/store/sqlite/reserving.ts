@@ -1,7 +1,8 @@
-import type { ChannelShare, CycleRequest, Reservation } from "../store.ts";
+import type { ChannelShare, CycleRequest, Reservation, Suspicion } from "../store.ts";
 import { inBodies } from "./bodies.ts";
 import { claimKey, type Engine } from "./engine.ts";
 import { byteLength, failureCountOf, textOf } from "./head.ts";
+import { standing } from "./schema.ts";
 import type { ClaimRow, ReadyRow, Statements } from "./statements.ts";
 
 /** Limits of one call (protocol, section 1). */
@@ -46,6 +47,7 @@ export class Reserving {
   private readonly barriers = new Map<string, boolean>();
   private bytes = 0;
   private isFull = false;
+  private hasSuspects = false;
 
   constructor(parts: ReservingParts) {
     this.parts = parts;
@@ -60,6 +62,7 @@ export class Reserving {
     this.findFreeSlots();
     const { statements, request, engine } = this.parts;
     const paused = new Set(statements.pausedChannels.all().map(({ id }) => id));
+    this.hasSuspects = paused.has(0);
     const draws: ChannelDraw[] = [];
     for (const share of request.channels) {
       const id = engine.knownChannelId(statements, share.channel);
@@ -142,7 +145,18 @@ export class Reserving {
     const attempt = hasNotFailed(row) ? 1 : failureCountOf(raw) + 1;
     const { ahead = null } = request;
     statements.addClaim.run(claimKey(executorKey, slot), token, now, attempt, ahead, id, row.place);
-    this.reserved.push({ slot, token, channel, raw, earlierAttempts: 0 });
+    const reservation = { slot, token, channel, raw, earlierAttempts: 0 };
+    const suspicion = this.hasSuspects ? this.suspicionOf(row.id, slot) : undefined;
+    this.reserved.push(suspicion === undefined ? reservation : { ...reservation, suspicion });
+  }
+
+  private suspicionOf(id: string, slot: number): Suspicion | undefined {
+    const { statements, executorKey = 0 } = this.parts;
+    const found = statements.suspicion.get(id);
+    if (found === null) return undefined;
+    const isPoison = found.alone === 1;
+    statements.setStanding.run(isPoison ? standing.poison : standing.waiting, claimKey(executorKey, slot));
+    return { crashes: found.crashes, isPoison, waits: found.waits };
   }
 
   /** Rows that stand side by side, which is nearly always all of them, in one call. */

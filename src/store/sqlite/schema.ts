@@ -22,6 +22,9 @@ export const slotBits = 20;
  */
 export const timed = "state BETWEEN 3 AND 5";
 
+/** The standing of a suspect's claim; other claims have none. */
+export const standing = { waiting: 1, poison: 2, alone: 3 } as const;
+
 /** Marks the file as ours ("sjob" in ASCII), so that no other program's database is written into. */
 const applicationId = 0x736a6f62;
 
@@ -178,6 +181,18 @@ const migrations: readonly string[] = [
       ELSE '{"id":"' || claims.id || after_id || ms || after_queued || ms || after_created || claims.payload || '}'
       END AS payload
     FROM claims LEFT JOIN shapes ON shapes.id = shape WHERE claims.id IS NOT NULL;
+  `,
+  `
+  -- 1: of a suspect, not begun; 2: of poison; 3: of a suspect that has begun, alone on its node; NULL: of others.
+  ALTER TABLE claims ADD COLUMN standing INTEGER;
+  -- alone: 1 when it died alone on its node: it is poison. waits: how often it was postponed.
+  CREATE TABLE suspects (
+    id TEXT PRIMARY KEY,
+    crashes INTEGER NOT NULL,
+    alone INTEGER NOT NULL,
+    waits INTEGER NOT NULL DEFAULT 0,
+    expires_at REAL NOT NULL
+  ) WITHOUT ROWID;
   `,
 ];
 

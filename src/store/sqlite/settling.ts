@@ -78,7 +78,7 @@ export class Settling {
   }
 
   private settle(settlement: Settlement): void {
-    if (settlement.outcome === "retry" && !Number.isFinite(settlement.delaySeconds)) {
+    if ("delaySeconds" in settlement && !Number.isFinite(settlement.delaySeconds)) {
       const reason = `expected a finite number of seconds as the delay, got ${settlement.delaySeconds}`;
       this.blocked.push({ settlement, reason });
       return;
@@ -87,7 +87,7 @@ export class Settling {
     const hasEnded = isClaimed ? this.settleClaim(settlement) : this.settleUnclaimed(settlement);
     if (!hasEnded) this.refused.push(settlement);
     else if (settlement.outcome === "ack") this.processed += isClaimed ? 1 : 0;
-    else if (settlement.outcome !== "requeue") this.failed += 1;
+    else if (settlement.outcome !== "requeue" && settlement.outcome !== "postpone") this.failed += 1;
   }
 
   private settleClaim(settlement: Settlement): boolean {
@@ -100,10 +100,26 @@ export class Settling {
     }
     this.settledSlots.push(settlement.slot);
     if (claim.isLost === 1) return false;
+    if (claim.standing !== null) this.judge(settlement);
     // A job that is done goes with its claim.
     if (settlement.outcome === "retry" || settlement.outcome === "archive") this.move(settlement);
+    if (settlement.outcome === "postpone") this.postpone(settlement.delaySeconds, settlement.slot);
     if (claim.body !== null) this.parts.statements.deleteBody.run(claim.body);
     return true;
+  }
+
+  /** A suspicion ends with its job; one that was postponed has waited once more. */
+  private judge({ outcome, slot }: Settlement): void {
+    const { statements } = this.parts;
+    const id = statements.idOfClaimed.get(this.keyOf(slot))?.id;
+    if (typeof id !== "string" || outcome === "retry") return;
+    if (outcome === "postpone") return void statements.countWait.run(id);
+    statements.acquit.run(id);
+    statements.dropCrashes.run(id);
+  }
+
+  private postpone(delaySeconds: number, slot: number): void {
+    this.parts.statements.postponeClaimed.run(this.parts.now + delaySeconds, this.keyOf(slot));
   }
 
   /** The one that was reserved last first: each comes before the others. */
@@ -133,7 +149,7 @@ export class Settling {
 
   /** At-most-once: the row was deleted when the job was reserved; only where a failed job goes is left. */
   private settleUnclaimed(settlement: Settlement): boolean {
-    if (settlement.outcome === "requeue") return false;
+    if (settlement.outcome === "requeue" || settlement.outcome === "postpone") return false;
     if (settlement.outcome === "ack" || settlement.outcome === "drop") return true;
     const { statements, engine } = this.parts;
     const channel = engine.channelId(statements, channelIn(settlement.payload) ?? "default");

@@ -36,7 +36,7 @@ const dueJobs = (state: number) =>
    ORDER BY at, seq`;
 
 /** A claim without a payload, which only a hand in the file can bring about, has lost its job. */
-const fullClaims = `SELECT key, executor, ${slot}, token, ${place}, claims.id AS id, claimed_at, attempt, crashed, ahead,
+const fullClaims = `SELECT key, executor, ${slot}, token, ${place}, claims.id AS id, claimed_at, attempt, crashed, ahead, standing,
     (SELECT ahead FROM claims AS own WHERE own.key = executors.id << ${slotBits}) AS lastAhead,
     CASE WHEN payload IS NOT NULL THEN channels.name END AS channel
   FROM executors JOIN claims ON key > (executors.id << ${slotBits}) AND key < ((executors.id + 1) << ${slotBits})
@@ -57,7 +57,10 @@ export function prepare(db: Database) {
       "INSERT INTO channels (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET name = name RETURNING id",
     ),
     channelName: db.query<{ name: string }, [number]>("SELECT name FROM channels WHERE id = ?"),
-    pausedChannels: db.query<{ id: number }, []>("SELECT id FROM channels WHERE paused = 1"),
+    /** With a 0, which no channel has, where there are suspects: so that they cost no statement of their own. */
+    pausedChannels: db.query<{ id: number }, []>(
+      "SELECT id FROM channels WHERE paused = 1 UNION ALL SELECT 0 WHERE EXISTS (SELECT 1 FROM suspects)",
+    ),
     // shapes and bodies
     shape: db.query<ShapeRow, [number]>("SELECT * FROM shapes WHERE id = ?"),
     shapeId: db.query<{ id: number }, [string, string, string]>(
@@ -145,7 +148,7 @@ export function prepare(db: Database) {
       "SELECT processed, failed FROM claims WHERE key = ?",
     ),
     claimsBetween: db.query<ClaimRow, [number, number]>(
-      `SELECT ${slot}, token, payload IS NULL AS isLost, CASE WHEN shape = ${inBodies} THEN payload END AS body
+      `SELECT ${slot}, token, standing, payload IS NULL AS isLost, CASE WHEN shape = ${inBodies} THEN payload END AS body
        FROM claims WHERE key BETWEEN ? AND ?`,
     ),
     claim: db.query<{ token: string; id: string; payload: string | Uint8Array | null }, [number]>(
@@ -163,6 +166,13 @@ export function prepare(db: Database) {
       `INSERT INTO ready (seq, shape, ms, id, payload)
        SELECT ${frontSeq}, shape, ms, id, payload FROM claims WHERE key = ? AND payload IS NOT NULL`,
     ),
+    /** A claimed job as it is, into the retries. */
+    postponeClaimed: db.query<unknown, [number, number]>(
+      `INSERT INTO jobs (channel, state, at, id, payload)
+       SELECT seq >> ${placeBits}, ${retrying}, ?, id, payload FROM claimed_jobs WHERE key = ?`,
+    ),
+    idOfClaimed: db.query<{ id: string | null }, [number]>("SELECT id FROM claims WHERE key = ?"),
+    setStanding: db.query<unknown, [number, number]>("UPDATE claims SET standing = ? WHERE key = ?"),
     noteCrash: db.query<unknown, [number]>("UPDATE claims SET crashed = 1 WHERE key = ?"),
     claimsOfExecutor: db.query<FullClaimRow, [string, string]>(
       `${fullClaims} WHERE node = ? AND executor = ?`,
@@ -190,6 +200,18 @@ export function prepare(db: Database) {
        DO UPDATE SET count = count + 1, expires_at = excluded.expires_at RETURNING count`,
     ),
     crashes: db.query<{ count: number }, [string]>("SELECT count FROM crashes WHERE id = ?"),
+    dropCrashes: db.query<unknown, [string]>("DELETE FROM crashes WHERE id = ?"),
+    /** What is poison stays so. */
+    suspect: db.query<unknown, [string, number, number, number]>(
+      `INSERT INTO suspects (id, crashes, alone, expires_at) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+         crashes = excluded.crashes, alone = max(alone, excluded.alone), waits = 0, expires_at = excluded.expires_at`,
+    ),
+    suspicion: db.query<SuspicionRow, [string]>("SELECT crashes, alone, waits FROM suspects WHERE id = ?"),
+    countWait: db.query<unknown, [string]>("UPDATE suspects SET waits = waits + 1 WHERE id = ?"),
+    acquit: db.query<unknown, [string]>("DELETE FROM suspects WHERE id = ?"),
+    dropOldSuspects: db.query<unknown, [number]>(
+      "DELETE FROM suspects WHERE id IN (SELECT id FROM suspects WHERE expires_at < ? LIMIT 100)",
+    ),
     dropOldCrashes: db.query<unknown, [number]>(
       "DELETE FROM crashes WHERE id IN (SELECT id FROM crashes WHERE expires_at < ? LIMIT 100)",
     ),
@@ -260,10 +282,18 @@ export interface DueRow {
 export interface ClaimRow {
   readonly slot: number;
   readonly token: string;
+  /** See `schema.ts`. */
+  readonly standing: number | null;
   /** 1: its job is not there any more. */
   readonly isLost: number;
   /** Where the job's envelope is, when it is large. */
   readonly body: number | null;
+}
+
+export interface SuspicionRow {
+  readonly crashes: number;
+  readonly alone: number;
+  readonly waits: number;
 }
 
 export interface FullClaimRow {
@@ -277,6 +307,8 @@ export interface FullClaimRow {
   readonly claimed_at: number;
   readonly attempt: number;
   readonly crashed: number | null;
+  /** See `schema.ts`. */
+  readonly standing: number | null;
   /** The call that reserved it with work in hand, and its executor's last such call. */
   readonly ahead: number | null;
   readonly lastAhead: number | null;

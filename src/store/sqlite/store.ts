@@ -20,6 +20,7 @@ import type {
   StoredClaim,
   StoreReport,
 } from "../store.ts";
+import { defaultMaxCrashes } from "../suspicion.ts";
 import { stored } from "./bodies.ts";
 import { Cycle } from "./cycle.ts";
 import { claimKey, Engine } from "./engine.ts";
@@ -32,7 +33,10 @@ import type { ArchiveLimits } from "./settling.ts";
 import type { DueRow, Statements } from "./statements.ts";
 import { ChangeFeed, SqliteChannelWaiter } from "./waiter.ts";
 
-export interface SqliteStoreOptions extends ArchiveLimits, FileOptions {}
+export interface SqliteStoreOptions extends ArchiveLimits, FileOptions {
+  /** See the setting. Default 3. */
+  readonly maxCrashes?: number;
+}
 
 const barrierSeconds = 30;
 const promotedPerSet = 100;
@@ -55,7 +59,8 @@ export class SqliteStore implements Store {
     this.rows = new Engine(this.file);
     this.cycles = new Cycle(this.rows, options);
     this.presence = new Presence(options.path);
-    this.nodes = new Nodes(this.rows, this.presence);
+    const { maxCrashes = defaultMaxCrashes } = options;
+    this.nodes = new Nodes(this.rows, { presence: this.presence, maxCrashes });
     this.feed = new ChangeFeed(this.rows);
   }
 
@@ -123,6 +128,10 @@ export class SqliteStore implements Store {
     known: readonly ClaimReference[],
   ): Promise<{ isCurrent: boolean; missing: readonly ClaimReference[]; requeued: number }> {
     return this.nodes.reconcile(executor, newGeneration, known);
+  }
+
+  beginAlone(executor: Executor, claim: ClaimReference): Promise<boolean> {
+    return this.nodes.beginAlone(executor, claim);
   }
 
   showRunning({ node, executor }: Executor, jobs: readonly RunningJob[]): Promise<void> {

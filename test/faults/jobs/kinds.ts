@@ -51,6 +51,7 @@ export const jobKinds: readonly JobKind[] = [
   { name: "endless-loop", task: "Spinning", weight: 0, ending: "done" },
   { name: "memory-hog", task: "Hogging", weight: 0, ending: "done" },
   { name: "process-abort", task: "Aborting", weight: 0, ending: "done" },
+  { name: "poison", task: "Poisonous", weight: 0, ending: "archived" },
 ];
 
 /** @throws Error for a name that no kind has */

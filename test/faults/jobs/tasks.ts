@@ -105,3 +105,14 @@ export class Aborting extends Noting {
     if (this.mayMisbehave("process-abort")) process.abort();
   }
 }
+
+/** Takes its whole process along, each time it runs, in one of several ways. */
+export class Poisonous extends Noting {
+  protected async work({ key, ms }: Work): Promise<void> {
+    const way = Bun.hash.crc32(key) % 3;
+    if (way !== 0) await Bun.sleep(ms);
+    if (way === 1) process.abort();
+    process.kill(process.pid, way === 0 ? "SIGSEGV" : "SIGKILL");
+    await Bun.sleep(60_000);
+  }
+}

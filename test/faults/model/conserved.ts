@@ -1,5 +1,5 @@
 import type { StoredState } from "../../support/stored-state.ts";
-import type { Model } from "./model.ts";
+import type { Model, ModelSuspicion } from "./model.ts";
 import type { Real } from "./real.ts";
 
 /**
@@ -19,9 +19,19 @@ export async function conserved(model: Model, real: Real): Promise<void> {
     ...model.jobs.flatMap(({ id, crashes }) =>
       difference(`crashes of ${id}`, crashes, state.crashes.get(id) ?? 0),
     ),
+    ...model.jobs.flatMap(({ id, crashes, suspicion, state: place }) =>
+      place === "gone"
+        ? []
+        : difference(`suspicion of ${id}`, told(crashes, suspicion), state.suspicions.get(id) ?? "none"),
+    ),
   ];
   if (problems.length > 0)
     throw new Error(`the store is not as the model has it:\n  ${problems.join("\n  ")}`);
+}
+
+function told(crashes: number, suspicion: ModelSuspicion | undefined): string {
+  if (suspicion === undefined) return "none";
+  return `${crashes} crashes, ${suspicion.waits} waits${suspicion.isPoison ? ", poison" : ""}`;
 }
 
 /** Every published job is in exactly one place, and nothing else is. */

@@ -13,6 +13,12 @@ export interface ModelJob {
   isDue: boolean;
   /** Deaths of nodes and threads that held it. */
   crashes: number;
+  suspicion: ModelSuspicion | undefined;
+}
+
+export interface ModelSuspicion {
+  readonly isPoison: boolean;
+  waits: number;
 }
 
 export interface ModelClaim {
@@ -23,6 +29,8 @@ export interface ModelClaim {
   /** The number of the call that made it, where that was made with work in hand. */
   readonly ahead: number | undefined;
   isCrashCounted: boolean;
+  /** A suspect counts no crash while it waits to be alone; poison waits for ever. */
+  standing: "none" | "waiting" | "alone";
 }
 
 /** `expired`: others may recover it. `gone`: it left, or was recovered; it never comes back. */
@@ -48,6 +56,8 @@ export interface ModelWorker {
 }
 
 export const slotsOfWorker = 3;
+/** The least there is, so that few steps make suspects and poison. */
+export const maxCrashes = 2;
 export const channelNames = ["default", "low", "other"] as const;
 
 /** What a store must hold: every job in one place, every claim with one worker, and what is counted. */
@@ -104,7 +114,8 @@ export class Model {
 
   claim(worker: ModelWorker, made: Pick<ModelClaim, "job" | "slot" | "token" | "ahead">): void {
     made.job.state = "claimed";
-    worker.claims.set(made.slot, { ...made, worker, isCrashCounted: false });
+    const standing = made.job.suspicion === undefined ? "none" : "waiting";
+    worker.claims.set(made.slot, { ...made, worker, isCrashCounted: false, standing });
   }
 
   /** A claim is over; what becomes of its job is the caller's to say. */
@@ -120,10 +131,21 @@ export class Model {
   }
 
   countCrash(claim: ModelClaim): void {
-    if (claim.isCrashCounted) return;
+    if (claim.isCrashCounted || claim.standing === "waiting") return;
     this.count("crashes counted");
     claim.isCrashCounted = true;
-    claim.job.crashes += 1;
+    const { job } = claim;
+    job.crashes += 1;
+    const isPoison = claim.standing === "alone";
+    if (!isPoison && job.crashes < maxCrashes - 1) return;
+    this.count(isPoison ? "became poison" : "became suspects");
+    job.suspicion = { isPoison, waits: 0 };
+  }
+
+  /** Its deaths count no more. */
+  acquit(job: ModelJob): void {
+    job.crashes = 0;
+    job.suspicion = undefined;
   }
 
   /** What a settlement that took effect does. */
@@ -132,11 +154,15 @@ export class Model {
     const job = this.end(claim);
     if (settlement.outcome === "ack") this.processed += 1;
     this.conclude(job, settlement);
+    if (job.suspicion === undefined) return;
+    if (settlement.outcome === "postpone") job.suspicion.waits += 1;
+    if (job.state === "gone" || job.state === "discarded") this.acquit(job);
   }
 
   /** Where a job goes with its outcome, and what is counted as a failure. */
   conclude(job: ModelJob, settlement: Settlement): void {
-    if (settlement.outcome !== "ack" && settlement.outcome !== "requeue") this.failed += 1;
+    const isFailure = !["ack", "requeue", "postpone"].includes(settlement.outcome);
+    if (isFailure) this.failed += 1;
     switch (settlement.outcome) {
       case "ack":
       case "drop":
@@ -149,6 +175,7 @@ export class Model {
         job.state = "discarded";
         return;
       case "retry":
+      case "postpone":
         job.state = "retrying";
         job.isDue = settlement.delaySeconds <= 0;
     }
@@ -159,7 +186,8 @@ export class Model {
     for (const worker of node.workers) {
       worker.generation = undefined;
       for (const claim of [...worker.claims.values()]) {
-        const mayHaveBegun = claim.ahead === undefined || claim.ahead < worker.lastAhead;
+        const mayHaveBegun =
+          claim.standing === "alone" || claim.ahead === undefined || claim.ahead < worker.lastAhead;
         if (isCrash && mayHaveBegun) this.countCrash(claim);
         this.putBack(claim);
       }

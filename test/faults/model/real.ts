@@ -14,7 +14,7 @@ import {
   openPlace,
   type Place,
 } from "../steps/scene.ts";
-import type { Model, ModelNode } from "./model.ts";
+import { type Model, type ModelNode, maxCrashes } from "./model.ts";
 
 /** What a run needs of the machine, kept for all runs. */
 export interface Ground {
@@ -36,7 +36,7 @@ export class Real {
 
   private constructor(ground: Ground) {
     this.ground = ground;
-    this.main = openPlace(this.address);
+    this.main = openPlace(this.address, { maxCrashes });
   }
 
   static async open(ground: Ground): Promise<Real> {
@@ -58,7 +58,7 @@ export class Real {
   }
 
   async startNode({ identity }: ModelNode): Promise<void> {
-    const place = openPlace(this.address);
+    const place = openPlace(this.address, { maxCrashes });
     this.places.set(identity, place);
     await place.store.open();
     await place.store.register(nodeRecord(identity));

@@ -40,9 +40,10 @@ export interface Scene {
   readonly ledger: Ledger;
 }
 
-export function openPlace(address: Address): Place {
+/** @param more `maxCrashes` is the setting of that name; its default is the stores' own */
+export function openPlace(address: Address, more: { maxCrashes?: number } = {}): Place {
   const { engine, location, prefix } = address;
-  const limits = { discardedLimit: 10_000, discardedRetention: 180 };
+  const limits = { discardedLimit: 10_000, discardedRetention: 180, ...more };
   if (engine === "sqlite") {
     const options = { path: location, synchronous: "normal", ...limits } as const;
     const [store, catalog, transfer] = [

@@ -210,6 +210,8 @@ export function seatSetups(random: Random): SeatSetup[] {
       SOLID_JOBS_TTL: "1",
       SOLID_JOBS_RETRY_BASE: "0.1",
       SOLID_JOBS_RETRY_CAP: "0.5",
+      // A suspect that is alone when its node is killed from outside would be poison: poison has runs of its own.
+      SOLID_JOBS_MAX_CRASHES: "100",
       NODE_ENV: "development",
     },
     wrapper: [],

@@ -278,7 +278,8 @@ export function recovering({ it }: Suite): void {
     await store.publish([given]);
     for (let death = 1; death <= 3; death++) {
       const dead = await aWorker(store);
-      await cycle(store, dead, { slots: 1 });
+      const { reserved } = await cycle(store, dead, { slots: 1 });
+      if (death === 3) await store.beginAlone(dead, reserved[0]!);
       const { recovered } = await store.recover({ identity: dead.node, judge: dead.node, isProven: true });
       expect(recovered).toEqual([{ jobId: given.id, channel: "default", crashes: death }]);
     }

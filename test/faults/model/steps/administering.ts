@@ -51,6 +51,7 @@ const takeEntry = fc
           else same("result", true, await catalog.remove(set, locator));
           job.state = action === "requeue" ? "ready" : "gone";
           job.isDue = false;
+          if (action === "remove" || set === "discarded") model.acquit(job);
           if (!isTwice) return;
           if (action === "requeue") same("result again", "gone", await catalog.requeue(set, locator));
           else same("result again", false, await catalog.remove(set, locator));
@@ -72,6 +73,7 @@ const requeueStep = fc.record({ set: fc.constantFrom(...sets), most: fc.integer(
           (await real.state()).jobs.filter(({ state }) => state === "ready").map(({ id }) => id),
         );
         for (const job of held.filter(({ id }) => ready.has(id))) {
+          if (set === "discarded") model.acquit(job);
           job.state = "ready";
           job.isDue = false;
         }

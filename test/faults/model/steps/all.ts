@@ -8,6 +8,7 @@ import { publishingSteps } from "./publishing.ts";
 const weights: Readonly<Record<string, number>> = {
   publish: 8,
   cycle: 20,
+  beginAlone: 16,
   startNode: 3,
   grant: 3,
   promote: 3,

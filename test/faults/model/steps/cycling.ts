@@ -22,7 +22,14 @@ export interface Ending {
   readonly asBytes: boolean;
 }
 
-const outcomes = ["ack", "drop", "requeue", "retry", "archive"] as const satisfies readonly Outcome[];
+const outcomes = [
+  "ack",
+  "drop",
+  "requeue",
+  "postpone",
+  "retry",
+  "archive",
+] as const satisfies readonly Outcome[];
 /** Fails to compile where an outcome is missing above. */
 type Missing = Exclude<Outcome, (typeof outcomes)[number]>;
 const noneIsMissing: Missing extends never ? true : false = true;
@@ -163,8 +170,9 @@ const settleUnclaimed = fc.record({ worker: fc.nat(), job: fc.nat(), ending }).m
           channels: [],
           isAtMostOnce: true,
         });
-        same("refused", how.outcome === "requeue" ? 1 : 0, reply.refused.length);
-        if (how.outcome === "requeue") return;
+        const isRefused = how.outcome === "requeue" || how.outcome === "postpone";
+        same("refused", isRefused ? 1 : 0, reply.refused.length);
+        if (isRefused) return;
         model.unclaimed.splice(model.unclaimed.indexOf(job), 1);
         model.conclude(job, settlement);
       },
@@ -178,6 +186,7 @@ export function settlementOf({ job, slot, token }: ModelClaim, how: Ending): Set
 function outcomeOf(text: string, { outcome, delaySeconds, asBytes }: Ending): SettlementOutcome {
   const payload = asBytes ? Buffer.from(text) : text;
   if (outcome === "retry") return { outcome, delaySeconds, payload };
+  if (outcome === "postpone") return { outcome, delaySeconds };
   return outcome === "archive" ? { outcome, payload } : { outcome };
 }
 
@@ -215,7 +224,18 @@ function takeReservations(model: Model, worker: ModelWorker, given: Given): void
   const jobs = givenJobs(model, names, reply);
   if (hasRivals !== true)
     checkAmount(model, worker, { given: jobs.length, free: free.length, channels: names });
-  for (const [i, { slot, token }] of reply.reserved.entries()) {
+  for (const [i, { slot, token, suspicion }] of reply.reserved.entries()) {
+    const { crashes, suspicion: known } = jobs[i]!;
+    same(
+      "suspicion",
+      known && JSON.stringify({ crashes, isPoison: known.isPoison, waits: known.waits }),
+      suspicion &&
+        JSON.stringify({
+          crashes: suspicion.crashes,
+          isPoison: suspicion.isPoison,
+          waits: suspicion.waits,
+        }),
+    );
     holds(free.includes(slot) && !worker.claims.has(slot), `slot ${slot} was not free`);
     const isNew = ![...model.claims, ...model.ended].some((claim) => claim.token === token);
     holds(token !== "" && isNew, `the token ${token} is not new`);
@@ -254,5 +274,27 @@ function withoutTimes(raw: string): string {
   return raw.replace(/"queued_ms":\d+/, '"queued_ms":1700000000000');
 }
 
-export const cyclingSteps = { cycle, reserveTogether, reserveAtMostOnce, settleUnclaimed };
+/** A suspect begins; twice is once. */
+const beginAlone = fc.record({ claim: fc.nat(), isTwice: fc.boolean() }).map(
+  ({ claim: at, isTwice }) =>
+    new Step({
+      name: `beginAlone(${at}${isTwice ? ", twice" : ""})`,
+      canBeTaken: (model) => suspectsOf(model).length > 0,
+      take: async (model, real) => {
+        const claim = pick(suspectsOf(model), at)!;
+        const { worker } = claim;
+        const store = real.storeOf(worker.node);
+        const mayBegin = worker.generation !== undefined;
+        same("may begin", mayBegin, await store.beginAlone(executorOf(worker), claim));
+        if (isTwice) same("may begin again", mayBegin, await store.beginAlone(executorOf(worker), claim));
+        if (mayBegin) claim.standing = "alone";
+      },
+    }),
+);
+
+function suspectsOf({ claims }: Model): ModelClaim[] {
+  return claims.filter(({ standing, job }) => standing === "waiting" && job.suspicion?.isPoison === false);
+}
+
+export const cyclingSteps = { beginAlone, cycle, reserveTogether, reserveAtMostOnce, settleUnclaimed };
 void noneIsMissing;

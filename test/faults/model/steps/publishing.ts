@@ -48,7 +48,16 @@ const publish = fc
           for (const { publication, when } of made) {
             const { id, channel, payload } = publication;
             const state: ModelJob["state"] = when.due === undefined ? "ready" : "planned";
-            model.jobs.push({ id, channel, payload, barrier, state, isDue: when.isDue, crashes: 0 });
+            model.jobs.push({
+              id,
+              channel,
+              payload,
+              barrier,
+              state,
+              isDue: when.isDue,
+              crashes: 0,
+              suspicion: undefined,
+            });
           }
         },
       }),

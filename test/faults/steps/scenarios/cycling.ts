@@ -14,6 +14,7 @@ export const outcomes = {
   ack: { make: () => ({ outcome: "ack" }), facts: { a: "gone", ...done } },
   drop: { make: () => ({ outcome: "drop" }), facts: { a: "gone", ...failed } },
   requeue: { make: () => ({ outcome: "requeue" }), facts: { a: "ready" } },
+  postpone: { make: () => ({ outcome: "postpone", delaySeconds: 3600 }), facts: { a: "retrying" } },
   retry: {
     make: (payload) => ({ outcome: "retry", delaySeconds: 3600, payload }),
     facts: { a: "retrying", ...failed },
@@ -171,6 +172,21 @@ export const readingClaims: readonly Scenario[] = [
       const [held] = await actor.hold("a");
       await actor.watch();
       await actor.main.store.claimedBytes(actor.worker, held!);
+    },
+  },
+];
+
+export const beginningAlone: readonly Scenario[] = [
+  {
+    name: "begins a job alone and acks it",
+    before: three,
+    run: async (actor) => {
+      await actor.join();
+      const [held] = await actor.hold("a");
+      await actor.watch();
+      await actor.main.store.beginAlone(actor.worker, held!);
+      const ack = settlement(held!, { outcome: "ack" });
+      await actor.will({ a: "gone", ...done }, () => actor.cycle([ack]));
     },
   },
 ];

@@ -1,5 +1,5 @@
 import type { ChannelWaiter, Store } from "../../../../src/store/store.ts";
-import { cycling, readingClaims, reconciling, showing } from "./cycling.ts";
+import { beginningAlone, cycling, readingClaims, reconciling, showing } from "./cycling.ts";
 import {
   beating,
   closing,
@@ -25,6 +25,7 @@ export const storeScenarios = {
   releaseBarrier: barring,
   cycle: cycling,
   claimedBytes: readingClaims,
+  beginAlone: beginningAlone,
   reconcile: reconciling,
   showRunning: showing,
   waiter: waitingForWork,
