@@ -28,12 +28,14 @@ export const lookAhead: Experiment = {
 /** Where claims ahead may stand in the way: what cannot begin in time is given back to other workers. */
 export const lookAheadOfLong: Experiment = {
   name: "look-ahead-of-long",
-  summary: "the same where jobs are long, or some of them are",
+  summary: "the same where jobs take a while, or some of them do",
   run: (compare) =>
     onStand(async (stand) => {
       const given = { stand, workers: 2, slots: 1 };
       const long = { ...given, at: "2 workers, 60 jobs of 5 ms", jobs: 60, warmUp: 40, spinMs: 5 };
       await compare(comparedNodes({ ...long, quantities: ["jobsPerSecond", "waitMs"] }, others));
+      const short = { ...given, at: "2 workers, jobs of 50 us", jobs: 8000, warmUp: 2000, spinMs: 0.05 };
+      await compare(comparedNodes({ ...short, quantities: ["jobsPerSecond", "redisUs"] }, others));
       const some = { ...given, at: "2 workers, every 200th job 20 ms", jobs: 6000, warmUp: 2000 };
       await compare(
         comparedNodes({ ...some, spinMs: 20, spinEvery: 200, quantities: ["jobsPerSecond"] }, others),

@@ -1,15 +1,17 @@
+import { ensurePackages } from "../cli/packages.ts";
 import { alternating, type Ratio } from "./alternating.ts";
 import { type Experiment, quantities } from "./experiment.ts";
-import { experiments } from "./experiments.ts";
 
 const defaultRounds = 6;
 
 /** Runs one experiment, or all of them, and prints a line for each ratio. @throws Error for a name that none has */
 export async function runExperiments(name: string | undefined, rounds = defaultRounds): Promise<void> {
-  for (const experiment of chosen(name)) await runExperiment(experiment, rounds);
+  for (const experiment of await chosen(name)) await runExperiment(experiment, rounds);
 }
 
-function chosen(name: string | undefined): readonly Experiment[] {
+async function chosen(name: string | undefined): Promise<readonly Experiment[]> {
+  ensurePackages();
+  const { experiments } = await import("./experiments.ts");
   if (name === undefined) return experiments;
   const found = experiments.find((each) => each.name === name);
   if (found !== undefined) return [found];
